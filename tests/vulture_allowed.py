@@ -177,3 +177,6 @@ _.decide
 _.completed
 _.rich_help_panel  # read by typer where it lists commands
 _.ANSWER  # as the wire has it; a library's answers are those that are none of the others
+_.ptx_size  # as the wire has it; the program's side reads them
+_.names_size
+_.image_size

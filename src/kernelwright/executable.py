@@ -25,7 +25,7 @@ from types import MappingProxyType
 
 from kernelwright.cache import cache_folder, is_special, write_atomically
 from kernelwright.codegen.memory_layout import shared_layout
-from kernelwright.cuda import blob, kernel_table
+from kernelwright.cuda import blob, image, kernel_table
 from kernelwright.cuda.clang import Clang
 from kernelwright.cuda.early_clang import as_argument
 from kernelwright.cuda.frontend import SourceOptions, prerequisites
@@ -36,6 +36,7 @@ from kernelwright.cuda.names import readable
 from kernelwright.errors import CompileError, ToolError
 from kernelwright.kernel_version import Version
 from kernelwright.passes.device_link import defined_variables, missing_functions
+from kernelwright.passes.static_variables import named_by_host
 from kernelwright.pipeline import CompileOptions, Program, Unit, without_lines
 
 OBJECT_SUFFIX = ".o"
@@ -67,7 +68,7 @@ def build_executable(
         shared = frozenset[str]().union(*(defined_variables(unit.source.text) for unit in program.units))
         for number, unit in enumerate(program.units):
             embedded = Path(scratch) / f"{number}.blob"
-            _refuse_missing_device_code(unit, shared)
+            refuse_missing_device_code(unit, shared)
             embedded.write_bytes(device_blob(unit, versions.get(unit.path, ())))
             made = Path(scratch) / f"{number}.o"
             objects.append(compile_host(unit.path, embedded, made, options, clang))
@@ -97,19 +98,19 @@ def build_object(
     if isinstance(source, Path):
         chosen = options or CompileOptions()
         return compile_host(source, None, output, chosen.source, Program((), chosen).clang, listing=listing)
-    _refuse_missing_device_code(source, defined_variables(source.source.text), _ALONE)
+    refuse_missing_device_code(source, defined_variables(source.source.text), _ALONE)
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
         embedded = Path(scratch) / "device.blob"
         embedded.write_bytes(device_blob(source))
         return compile_host(source.path, embedded, output, source.options.source, source.clang, listing=listing)
 
 
-_ALONE = "device code of several files is linked as IR: give all sources at once, without -c"
+_ALONE = "device code of several files is linked as IR: give all sources at once to one program, without -c, -ptx and their like"
 _NO_SUCH_TEXTURE = "__kw_layered_cubic_mipmapped_or_surface_access"
 """What our stand-in below NVIDIA's texture functions calls for those that our runtime has no objects for."""
 
 
-def _refuse_missing_device_code(unit: Unit, shared: Collection[str], hint: str = _GIVE_THEM) -> None:
+def refuse_missing_device_code(unit: Unit, shared: Collection[str], hint: str = _GIVE_THEM) -> None:
     """Raises ``CompileError`` for what a kernel uses and no file of the program defines; ``shared``: their device variables."""
     text = unit.optimised
     missing = [*missing_functions(text), *(n for n in _ELSEWHERE.findall(text) if n not in shared)]
@@ -166,6 +167,19 @@ def device_blob(unit: Unit, versions: Sequence[Version] = ()) -> bytes:
         versions_text=json.dumps([_with_ptx(each, arch).as_json() for each in versions]) if versions else "",
     )  # fmt: skip
     return blob.write(content)
+
+
+def loadable(unit: Unit, kind: str) -> bytes:
+    """A unit as a program loads it while it runs, on any device: ``ptx``, ``cubin`` or ``fatbin``, each with the blob in it.
+
+    Raises ``CompileError`` for a kernel that needs a device function of another file, ``ToolError`` where a cubin cannot be made.
+    """
+    unit.replace_source(named_by_host(unit.source.text))
+    refuse_missing_device_code(unit, defined_variables(unit.source.text), _ALONE)
+    embedded = device_blob(unit)
+    if kind == "fatbin":
+        return embedded
+    return image.cubin_with(unit.cubin, embedded) if kind == "cubin" else image.ptx_with(unit.ptx, embedded).encode()
 
 
 def _with_ptx(version: Version, arch: str) -> Version:

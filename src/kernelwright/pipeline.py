@@ -109,9 +109,13 @@ class Unit:
 
         text, files = linked_with(self.source.text, others)
         if files:
-            self.__dict__["source"] = replaced(self.source, text=text)
+            self.replace_source(text)
             for file in files:
                 self._inputs += units[file].inputs
+
+    def replace_source(self, text: str) -> None:
+        """Goes on with another raw IR; no later stage may have been made."""
+        self.__dict__["source"] = replaced(self.source, text=text)
 
     @property
     def inputs(self) -> Inputs:
@@ -381,7 +385,10 @@ def compile(
         )
     paths = [source] if isinstance(source, str | os.PathLike) else list(source)
     if not paths:
-        raise Misuse("there is nothing to compile", hint="give at least one .cu file")
+        raise Misuse(
+            "there is nothing to compile",
+            hint="give at least one .cu file: of a program that loads its kernels or compiles them as it runs, theirs as well",
+        )
     for path in paths:
         _check_name(os.path.join(working_folder(), path))
     store = Cache() if cache else None

@@ -9,6 +9,7 @@ import pytest
 
 from kernelwright.bench.programs import measure
 from kernelwright.bench.programs.building import Step, cause_of, reduced, run_commands, toolkit
+from kernelwright.bench.programs.cmake_lists import Lists, read_lists
 from kernelwright.bench.programs.measure import ABSENT, PROBES, measure_folders
 from kernelwright.bench.programs.projects import copied, projects
 from kernelwright.errors import Misuse
@@ -105,6 +106,48 @@ def test_each_try_divides_the_arguments_as_they_were_given(suite: Path, monkeypa
     (row,) = [r for r in measure_folders([suite / "made"], lambda line: None).rows]
     assert asked == [["./main", "64000"], ["./main", "8000"], ["./main", "1000"]]
     assert row["ran"] == "yes, arguments / 64"
+
+
+LISTS = """
+# add_executable(wrong wrong.cpp)
+set(OUT "${CMAKE_CURRENT_BINARY_DIR}/kernel.fatbin")
+include_directories(../common ../nowhere)
+add_executable(app main.cpp)  # the kernel is loaded
+add_custom_command(
+    OUTPUT ${OUT}
+    COMMAND ${CMAKE_CUDA_COMPILER} ${NOBODY} -o ${OUT} -fatbin ${CMAKE_CURRENT_SOURCE_DIR}/kernel.cu
+    DEPENDS kernel.cu COMMENT "Building (${OUT})"
+)
+add_custom_command(TARGET app POST_BUILD COMMAND ${CMAKE_COMMAND} -E copy_if_different kernel.cu main.cpp copies
+                   COMMAND something else)
+"""
+LOADS = """#include "size.h"
+#include <cuda.h>
+int main() {
+  CUcontext context; CUmodule module; CUfunction k; CUdeviceptr p;
+  cuInit(0); cuCtxCreate(&context, 0, 0);
+  if (cuModuleLoad(&module, "kernel.fatbin") || cuModuleGetFunction(&k, module, "_Z1kPi") || cuMemAlloc(&p, SIZE)) return 1;
+  void *arguments[] = {&p};
+  return cuLaunchKernel(k, 1, 1, 1, 32, 1, 1, 0, 0, arguments, 0) || cuCtxSynchronize();
+}
+"""
+
+
+def test_a_program_with_lists_of_cmake(suite: Path, tmp_path: Path) -> None:
+    """Its kernel is compiled apart, into a file that it loads; without the lists both would be one program."""
+    folder = suite / "lists"
+    folder.mkdir()
+    for name, text in (("CMakeLists.txt", LISTS), ("main.cpp", LOADS), ("kernel.cu", KERNEL)):
+        (folder / name).write_text(text)
+    lists = read_lists(folder, tmp_path)
+    assert lists.sources == ("main.cpp",) and lists.folders == ("../common",)
+    assert lists.commands == (
+        ("nvcc", "-o", "./kernel.fatbin", "-fatbin", "./kernel.cu"),
+        ("cp", "-rL", "kernel.cu", "main.cpp", "copies"),
+    )
+    assert read_lists(suite / "plain", tmp_path) == Lists()
+    (row,) = measure_folders([folder], lambda line: None).rows
+    assert (row["built"], row["ran"], row["checked"]) == ("yes", "yes", "clean"), row
 
 
 def test_numbers_are_reduced() -> None:

@@ -172,7 +172,7 @@ MISTAKES = [
     (["compile", "."], 2, "neither CUDA nor C"),
     (["compile", "app.cu", "--arch", "sm_91"], 2, "sm_90"),
     (["compile", "app.cu", "--arch", "hopper"], 2, "unknown architecture"),
-    (["compile", "app.cu", "--emit", "sass"], 2, "ir, ptx, cubin, obj, exe"),
+    (["compile", "app.cu", "--emit", "sass"], 2, "ir, ptx, cubin, fatbin, obj, exe"),
     (["compile", "app.cu", "--stop-after", "middle"], 2, "the stages are"),
     (["compile", "app.cu", "--print-after", "middle"], 2, "the stages are"),
     (["compile", "app.cu", "--emit", "ptx", "--stop-after", "ptx"], 2, "give one of them"),
@@ -260,3 +260,22 @@ def test_output_into_a_closed_pipe(app: Path, tmp_path: Path) -> None:
         ["bash", "-c", line], cwd=tmp_path, env={**os.environ, "PYTHONPATH": SRC}, capture_output=True, text=True
     )
     assert done.stderr == ""
+
+
+def test_what_programs_load_is_what_it_is_called_and_more(kw: Kw, app: Path) -> None:
+    from kernelwright.cuda import blob, image
+
+    assert kw("compile", "app.cu", "-o", "plain.ptx").returncode == 0
+    assert kw("compile", "-ptx", "app.cu", "-o", "more.ptx").returncode == 0
+    plain, more = ((app.parent / name).read_bytes() for name in ("plain.ptx", "more.ptx"))
+    assert more.startswith(plain) and image.blob_in(plain) is None
+    carried = image.blob_in(more)
+    assert kw("compile", "-fatbin", "app.cu").returncode == 0
+    assert carried == (app.parent / "app.fatbin").read_bytes() and carried is not None
+    assert blob.read(carried).ptx["sm_80"] == plain.decode()
+    assert kw("compile", "-ptx", "app.cu", "-o", "-").stdout == plain.decode()
+    done = kw("compile", "-ptx", "-fatbin", "app.cu")
+    assert done.returncode == 2 and "not fatbin and ptx" in done.stderr
+    (app.parent / "half.cu").write_text("__device__ int other(int);\n__global__ void k(int *p) { *p = other(*p); }\n")
+    done = kw("compile", "-ptx", "half.cu")
+    assert done.returncode == 2 and "other" in done.stderr and "give all sources at once" in done.stderr

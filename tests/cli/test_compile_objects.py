@@ -139,15 +139,15 @@ def test_an_object_is_no_program(kw: Kw, folder: Path, command: str) -> None:
     )
 
 
-def test_the_drivers_library_is_no_matter_and_its_functions_are_refused(kw: Kw, folder: Path) -> None:
+def test_functions_of_the_driver_that_are_not_there_are_refused(kw: Kw, folder: Path) -> None:
     (folder / "main.cu").write_text(
-        KERNEL.replace("int more(int);", 'int more(int); extern "C" int cuInit(unsigned);').replace(
-            "int *p, h", "cuInit(0); int *p, h"
+        KERNEL.replace("int more(int);", 'int more(int); extern "C" int cuGraphInstantiate(unsigned);').replace(
+            "int *p, h", "cuGraphInstantiate(0); int *p, h"
         )
     )
     done = kw("compile", "main.cu", "other.cu", "-o", "app", "-lcuda")
     assert done.returncode == 2, done.stderr
-    assert "main.cu uses cuInit, of the CUDA driver" in done.stderr and "call the runtime's functions" in done.stderr
+    assert "main.cu uses cuGraphInstantiate, of the CUDA driver" in done.stderr and "cuda.h declares" in done.stderr
 
 
 @pytest.mark.parametrize("flag", ["-I", "-isystem"])

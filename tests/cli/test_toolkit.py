@@ -58,7 +58,9 @@ def toolkit(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*command: str, at: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, cwd=at, capture_output=True, text=True, env={**os.environ, **environment}, timeout=300)
+    return subprocess.run(
+        command, cwd=at, capture_output=True, text=True, env={**os.environ, **environment}, timeout=300
+    )
 
 
 @pytest.mark.skipif(bool(NEEDED), reason=f"{' and '.join(NEEDED)} not installed")

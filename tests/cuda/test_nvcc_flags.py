@@ -193,7 +193,6 @@ def test_whatever_architecture_there_is(line: str) -> None:
         ("-shared", "no libraries are made"),
         ("-m32", "-m32 is not supported"),
         ("-x c++", "-x=c++ is not supported"),
-        ("-fatbin", "-fatbin is not supported"),
         ("-E", "-E is not supported"),
         ("-ftz=maybe", "-ftz=maybe is neither true nor false"),
         ("--default-stream mine", "--default-stream mine is not known"),

@@ -13,9 +13,6 @@ from kernelwright.errors import ToolError
 
 from .conftest import HEADERS, CudaCompiler
 
-WITHOUT_DRIVER_API = {"cuda.h"}
-"""Programs take the guard of cuda.h for the driver API's types, which ours does not have."""
-
 # What `nvcc -E -Xcompiler -dM` of CUDA 13.0 defines before the first line of a program, but for sm_100's.
 AT_ONCE = """
 __CHANNEL_DESCRIPTOR_H__ __COMMON_FUNCTIONS_H__ __CUDA_DEVICE_RUNTIME_API_H__ __CUDA_RUNTIME_API_H__ __CUDA_RUNTIME_H__
@@ -47,7 +44,7 @@ def counterparts() -> dict[str, str]:
                 guards = re.findall(
                     r"#\s*(?:if\s+!\s*defined\s*\(|ifndef\s+)(\w+_[Hh]_*)\s*\)?\s*\n\s*#\s*define\s+\1\s*\n", text
                 )
-                if guards and name not in WITHOUT_DRIVER_API:
+                if guards:
                     found[name] = guards[0]
     return found
 

@@ -91,12 +91,17 @@ def test_the_library_has_what_the_header_declares_and_nothing_else(clang: Clang)
 
 
 def of_libraries(clang: Clang) -> set[str]:
-    """What the headers of cuBLAS and cuRAND declare for C++, their macros expanded."""
+    """What the headers of cuBLAS, cuRAND, the driver API and NVRTC declare for C++, their macros expanded."""
     command = [*clang.command, *clang.header_flags, "-isystem", str(HEADERS), "-x", "c++", "-E", "-P", "-"]
     text = subprocess.run(
-        command, input="#include <cublasLt.h>\n#include <curand.h>\n", capture_output=True, text=True, check=True
+        command,
+        input="#include <cublasLt.h>\n#include <curand.h>\n#include <cuda.h>\n#include <nvrtc.h>\n",
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
-    return set(re.findall(r"\b(?:cublasStatus_t|curandStatus_t|size_t|char \*) ?(cu(?:blas|rand)\w+)\(", text))
+    found = set(re.findall(r"\b(?:cublasStatus_t|curandStatus_t|size_t|char \*) ?(cu(?:blas|rand)\w+)\(", text))
+    return found | set(re.findall(r"^(?:CUresult|nvrtcResult|const char \*)\s?(cu[A-Z]\w+|nvrtc\w+)\(", text, re.M))
 
 
 BASIC = """

@@ -39,7 +39,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "patch": ("variant.patch", USE, "A variant as a patch of its CUDA source, as far as it can be said there."),
     "export": ("variant.export", USE, "A variant as a folder to take along."),
     "init": ("settings.init", LOOK, "Write a commented kernelwright.toml: flags for the commands of a folder."),
-    "toolkit": ("settings.toolkit", LOOK, "A folder that looks like an installed CUDA toolkit, for builds that look for one."),
+    "toolkit": (
+        "settings.toolkit",
+        LOOK,
+        "A folder that looks like an installed CUDA toolkit, for builds that look for one.",
+    ),
     "doctor": ("doctor", LOOK, "What this machine has, what is missing, and how to fix it."),
     "cache": ("cache", LOOK, "What is kept on disk between commands, and how to be rid of it."),
     "suite": ("suite", LOOK, "The CUDA programs that ship with the package."),

@@ -50,7 +50,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
         "of cuBLAS there are cublas_v2.h and cublasLt.h; docs/libraries.md says what is in it",
     ),
     (
-        r"'(cublas|cusparse|cufft|cudnn|cusolver|nccl|mpi|nvrtc|nvToolsExt|nvtx|nvml|npp).*' file not found",
+        r"'(cublas|cusparse|cufft|cudnn|cusolver|nccl|mpi|nvToolsExt|nvtx|nvml|npp).*' file not found",
         "programs that call this library are not supported",
     ),
     (r"file not found", "name the folder that holds it with -I"),
@@ -65,7 +65,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
     (r"undeclared identifier '(surf[123C]|surface)", "surfaces are not supported: write to linear memory"),
     (
         r"(undeclared identifier|unknown type name) '(CU(device|deviceptr|context|module|function|stream|event|result)|cu[A-Z]\w*)'",
-        "the driver API is not supported: call the runtime's functions",
+        "cuda.h declares what there is of the driver API: include it, or call the runtime's function instead",
     ),
     (r"unknown type name 'constexpr'", "CUDA needs C++11 or later: leave out -std, or give -std=c++17"),
     (

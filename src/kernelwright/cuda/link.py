@@ -38,7 +38,10 @@ _CXX = re.compile(
 _OPENMP = ("gomp", "omp", "iomp5")
 """Libraries that our ``omp.h`` takes the place of: its functions are in the header."""
 
-_OURS = ("cublas", "cublas_static", "cublasLt", "cublasLt_static", "culibos", "curand", "curand_static", "nvToolsExt")
+_OURS = (
+    "cublas", "cublas_static", "cublasLt", "cublasLt_static", "culibos", "curand", "curand_static", "nvToolsExt",
+    "cuda", "nvrtc", "nvrtc_static", "nvrtc-builtins_static", "nvptxcompiler_static",
+)  # fmt: skip
 """Libraries of NVIDIA's whose functions our runtime has. What it lacks of them is refused before: NVIDIA's own would not
 know the worker's memory."""
 
@@ -223,8 +226,6 @@ _NVIDIA_LIBRARIES = frozenset(
         "nccl",
         "npp",
         "nppc",
-        "nvrtc",
-        "cuda",
         "nvjpeg",
     }
 )

@@ -24,6 +24,9 @@ SOURCES = Path(__file__).parent / "runtime"
 LIBRARIES = SOURCES / "libraries"
 """cuBLAS and the like: in the static runtime alone, since NVIDIA has other shared libraries for them."""
 
+DRIVER = SOURCES / "driver"
+"""The driver API and NVRTC, likewise."""
+
 # The oldest C library that has all we call; programs then run wherever their own C++ library does.
 TARGET = "x86_64-linux-gnu.2.17"
 
@@ -43,7 +46,7 @@ _FLAGS = (
 
 _FOR_NVIDIA = frozenset({"nvcc.c"})
 """Only where objects were compiled with NVIDIA's headers."""
-_PUBLIC = ("cuda", "__cuda", "cublas", "curand")
+_PUBLIC = ("cu", "__cuda", "nvrtc")
 """How the functions begin that programs may call."""
 _APART = frozenset({"managed_end.c"})
 """Not in the archive: linked last, by name, into programs that need it."""
@@ -84,7 +87,11 @@ def static_runtime(cache: Cache | None = None, nvidia: int | None = None) -> Sta
     if archive is None or end is None:
         with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
             folder = Path(scratch)
-            objects = [*_compile_all(folder, nvidia), *_compile(sorted(LIBRARIES.glob("*.c")), folder, ())]
+            objects = [
+                *_compile_all(folder, nvidia),
+                *_compile(sorted(LIBRARIES.glob("*.c")), folder, ()),
+                *_compile(sorted(DRIVER.glob("*.c")), folder, _renaming(nvidia)),
+            ]
             made = folder / "libkwcudart.a"
             _zig(["ar", "rcsD", str(made), *map(str, objects)], "packing")
             archive = made.read_bytes()
@@ -102,8 +109,13 @@ def _compile_all(folder: Path, nvidia: int | None) -> list[Path]:
             f"our CUDA runtime cannot be linked to programs compiled with the headers of CUDA {nvidia}",
             hint=f"use the headers of CUDA {', '.join(map(str, _RENAMED))}, or leave out --cuda-path to use ours",
         )
-    renamed = [f"-D{name}={own}" for name, own in _RENAMED[nvidia].items()]
-    return _compile([s for s in _sources() if s.name not in _APART], folder, [f"-DKW_NVCC={nvidia}", *renamed])
+    sources = [s for s in _sources() if s.name not in _APART]
+    return _compile(sources, folder, [f"-DKW_NVCC={nvidia}", *_renaming(nvidia)])
+
+
+def _renaming(nvidia: int | None) -> list[str]:
+    """For what calls our functions by their own names."""
+    return [f"-D{name}={own}" for name, own in _RENAMED.get(nvidia or 0, {}).items()]
 
 
 def default_settings(device: str, worker: str, folder: Path) -> Path:
@@ -215,13 +227,13 @@ def _sources() -> list[Path]:
 def _ingredients() -> list[bytes | str]:
     """All that the built libraries depend on: our sources and the headers they include, flags, and the compiler."""
     texts: dict[Path, bytes] = {}
-    queue = [*_sources(), *sorted(LIBRARIES.glob("*.c"))]
+    queue = [*_sources(), *sorted(LIBRARIES.glob("*.c")), *sorted(DRIVER.glob("*.c"))]
     while queue:
         path = queue.pop()
         if path not in texts and path.is_file():
             texts[path] = path.read_bytes()
             names = re.findall(rb'^#include "([^"]+)"', texts[path], re.M)
-            queue += [folder / name.decode() for name in names for folder in (SOURCES, LIBRARIES, HEADERS)]
+            queue += [folder / name.decode() for name in names for folder in (SOURCES, LIBRARIES, DRIVER, HEADERS)]
     zig = (ziglang_folder() / "zig").stat()
     return [f"{zig.st_size} {zig.st_mtime_ns}", TARGET, *_FLAGS, *(texts[path] for path in sorted(texts))]
 
@@ -243,7 +255,8 @@ def _compile(sources: Sequence[Path], folder: Path, defines: Sequence[str]) -> l
         "-c",
     ]
     for source in sources:
-        made = folder / f"{source.stem}.o"
+        # Files of the driver API are called as those of the runtime that they are made of.
+        made = folder / f"{'driver-' if source.parent == DRIVER else ''}{source.stem}.o"
         _zig([*flags, str(source), "-o", str(made)], f"compiling {source.name}")
         objects.append(made)
     return objects

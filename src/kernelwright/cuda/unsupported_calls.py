@@ -34,7 +34,7 @@ _LIBRARIES: tuple[tuple[str, str, str], ...] = (
 )
 
 # Those of which our runtime has the common functions, and the header that says which: the rest is refused, -l or not.
-_PARTLY_OURS: dict[str, str] = {"cublas": "cublas_api.h", "curand": "curand.h"}
+_PARTLY_OURS: dict[str, str] = {"cublas": "cublas_api.h", "curand": "curand.h", "cuda": "cuda.h", "nvrtc": "nvrtc.h"}
 
 # What to do instead, by family of runtime functions. First match wins.
 _INSTEAD: tuple[tuple[str, str], ...] = (
@@ -93,8 +93,6 @@ def refuse_unknown_calls(
     hint = (
         f"{_PARTLY_OURS[whose[1]]} declares what it implements"
         if whose and whose[1] in _PARTLY_OURS
-        else "the driver API is not supported, with -lcuda or without: call the runtime's functions"
-        if whose and whose[1] == "cuda"
         else f"link NVIDIA's library with -l{whose[1]}, where there is one"
         if whose
         else next(

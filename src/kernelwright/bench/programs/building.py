@@ -1,7 +1,8 @@
 """One program of somebody else's: built, run, checked, as its Makefile says, each in the time it is given.
 
 Its Makefile finds our compiler under the name ``nvcc``, on the path and where ``CUDA_PATH`` and its like point; what it runs is the
-commands of its target ``run``, else the executable that was made, without arguments.
+commands of its target ``run``, else the executable that was made, without arguments. Without a Makefile, its ``CMakeLists.txt`` says which
+sources it has, and without that all of its folder are.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from kernelwright.bench.programs.cmake_lists import read_lists
 from kernelwright.bench.programs.projects import Project
 from kernelwright.cuda.toolkit_folder import make_toolkit
 from kernelwright.executable import installation_command, worker_command
@@ -56,20 +58,15 @@ def build(project: Project, at: Path, tools: Path, compile_flags: Sequence[str] 
     if project.makefile is not None and shutil.which("make"):
         words = ["make", "-k", "-f", project.makefile.name, *(f"{name}={tools}" for name in CUDA_FOLDERS), "NVCC=nvcc"]
         return _step([*words, *_target(project, at)], at, tools, BUILD_S)
-    sources = [path.name for path in project.sources]
-    command = [
-        sys.executable,
-        "-m",
-        "kernelwright",
-        "compile",
-        *compile_flags,
-        *sources,
-        "-o",
-        "kw-program",
-        "--emit",
-        "exe",
-    ]
-    return _step(command, at, tools, BUILD_S)
+    lists = read_lists(at, tools)
+    sources = list(lists.sources) or [path.name for path in project.sources]
+    folders = [f"-I{folder}" for folder in lists.folders]
+    for beside in lists.commands:
+        step = _step(beside, at, tools, BUILD_S)
+        if not step.ended_well and beside[0] != "cp":  # what is copied and not there is missed by those that need it
+            return step
+    command = [sys.executable, "-m", "kernelwright", "compile", *compile_flags, *folders, *sources, "-o", "kw-program"]
+    return _step([*command, "--emit", "exe"], at, tools, BUILD_S)
 
 
 def _target(project: Project, at: Path) -> list[str]:

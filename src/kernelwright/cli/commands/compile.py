@@ -34,9 +34,11 @@ LINKABLE = (".o", ".a", ".so")
 """What a link takes besides sources: objects (of ``-c``, or of a C compiler) and libraries."""
 _PROGRAMS = re.compile(r"\.(out|exe|bin|elf|run|x|cuda|nvcc|gpu|\d+)$")
 """How programs end in the Makefiles of others, if they do; any other suffix is asked about."""
+FATBIN = "fatbin"
 # What can be emitted: the stage that makes it, and the usual suffix.
 EMITS = {
-    "ir": ("optimise", ".ll"), "ptx": ("ptx", ".ptx"), "cubin": ("cubin", ".cubin"), "obj": (OBJECT, ".o"), "exe": ("link", ""),
+    "ir": ("optimise", ".ll"), "ptx": ("ptx", ".ptx"), "cubin": ("cubin", ".cubin"), FATBIN: (FATBIN, ".fatbin"),
+    "obj": (OBJECT, ".o"), "exe": ("link", ""),
 }  # fmt: skip
 HOST_SUFFIXES = (".c", ".cc", ".cpp", ".cxx")
 STAGE_SUFFIXES = {
@@ -45,6 +47,7 @@ STAGE_SUFFIXES = {
     "optimise": ".ll",
     "ptx": ".ptx",
     "cubin": ".cubin",
+    FATBIN: ".fatbin",
     OBJECT: ".o",
 }
 
@@ -84,11 +87,12 @@ DEPENDENCY_FLAGS: tuple[Flag, ...] = (
 )  # fmt: skip
 OWN_FLAGS: tuple[Flag, ...] = (
     Flag("output", ("-o", "--output-file"), "text", "Output file, or a folder; - prints."),
-    Flag("emit", ("--emit",), "text", "ir, ptx, cubin, obj or exe; default: what -o says, else ptx."),
+    Flag("emit", ("--emit",), "text", "ir, ptx, cubin, fatbin, obj or exe; default: what -o says, else ptx."),
     Flag("stop_after", ("--stop-after",), "text", f"Stop after a stage and write it: {', '.join(STAGES)}."),
     Flag("print_after", ("--print-after",), "texts", "Print what a stage produced, and go on."),
     Flag("ptx", ("-ptx", "--ptx"), "switch", "", False),
     Flag("cubin", ("-cubin", "--cubin"), "switch", "", False),
+    Flag("fatbin", ("-fatbin", "--fatbin"), "switch", "", False),
     Flag(
         "compile_only",
         ("-c", "--compile"),
@@ -103,8 +107,7 @@ OWN_FLAGS: tuple[Flag, ...] = (
     Flag("linker", ("-Xlinker", "--linker-options"), "texts", "Options for the linker, for --emit exe."),
 )
 # What nvcc's users link and our runtime stands for.
-_OUR_RUNTIME = ("cudart", "cudart_static", "cudadevrt", "culibos", "cuda")
-"""The driver's is among them because Makefiles name it whether or not it is called; its functions are refused by name."""
+_OUR_RUNTIME = ("cudart", "cudart_static", "cudadevrt", "culibos")
 
 
 def run_quickly(arguments: list[str]) -> None:
@@ -132,6 +135,7 @@ def compile_files(
     print_after: list[str] | None = None,
     ptx: bool = False,
     cubin: bool = False,
+    fatbin: bool = False,
     compile_only: bool = False,
     dependencies: bool = False,
     own_dependencies: bool = False,
@@ -150,7 +154,7 @@ def compile_files(
     cuda = [s for s in sources if s.suffix in CUDA_SUFFIXES]
     linked = [s for s in sources if is_linkable(s)]
     others = [s for s in sources if s not in cuda and s not in linked]
-    emitted = _emitted(emit, ptx, cubin, compile_only)
+    emitted = _emitted(emit, ptx=ptx, cubin=cubin, fatbin=fatbin, obj=compile_only)
     what = _what("exe" if emitted is None and linked and output is None else emitted, stop_after, output)
     if linked and what != "link":
         raise Misuse(f"{linked[0]} is compiled already", hint="objects belong to -o app, or --emit exe")
@@ -196,7 +200,7 @@ def compile_files(
         _executable(program, others, targets[0], link, carried, linked)
         _say_whose_thresholds(cuda, targets[0], winners or [])
         return
-    written = _each_unit(program, what, targets)
+    written = _each_unit(program, what, targets, is_loadable=ptx or cubin or what == FATBIN)
     if flags.use_cache and not print_after:
         inputs = program.units[0].inputs
         for unit in program.units[1:]:
@@ -209,10 +213,9 @@ def is_linkable(path: Path) -> bool:
     return path.suffix in LINKABLE or bool(re.search(r"\.so(\.\d+)+$", path.name))
 
 
-def _emitted(emit: str | None, ptx: bool, cubin: bool, compile_only: bool) -> str | None:
-    """What ``--emit`` and nvcc's ``-ptx``, ``-cubin`` and ``-c`` ask for together."""
-    wanted = ((emit, emit is not None), ("ptx", ptx), ("cubin", cubin), ("obj", compile_only))
-    asked = {kind for kind, given in wanted if given}
+def _emitted(emit: str | None, **switches: bool) -> str | None:
+    """What ``--emit`` and nvcc's ``-ptx``, ``-cubin``, ``-fatbin`` and ``-c`` ask for together."""
+    asked = {kind for kind, given in switches.items() if given} | ({emit} if emit is not None else set())
     if len(asked) > 1:
         raise Misuse(
             f"one compile makes one thing, not {' and '.join(sorted(map(str, asked)))}", hint="give one of them"
@@ -245,7 +248,9 @@ def _meant_by(output: str | None) -> str:
             return emit
     if _PROGRAMS.search(output) and not is_linkable(Path(output)):
         return "exe"
-    raise Misuse(f"-o {output} does not say what to make", hint="add -c for an object, or --emit ir, ptx, cubin or exe")
+    raise Misuse(
+        f"-o {output} does not say what to make", hint="add -c for an object, or --emit ir, ptx, cubin, fatbin or exe"
+    )
 
 
 def _check_sources(sources: list[Path], cuda: list[Path], others: list[Path], what: str) -> None:
@@ -319,9 +324,19 @@ def _print_stage(unit: Unit, stage: str) -> None:
     print(f"// {unit.path}, after {stage}\n{result}")
 
 
-def _each_unit(program: Program, stage: str, targets: list[Path]) -> dict[str, bytes]:
-    """Writes every unit's result, or prints them when there are no targets; returns path or ``-`` -> bytes."""
-    results = [unit.stage(stage) for unit in program.units]
+def _each_unit(program: Program, stage: str, targets: list[Path], *, is_loadable: bool) -> dict[str, bytes]:
+    """Writes every unit's result, or prints them when there are no targets; returns path or ``-`` -> bytes.
+
+    ``is_loadable``: what is written carries the blob as well, so that a program can load it on any device, as nvcc's flags ask for;
+    ``--emit`` makes what people read, and so does what is printed.
+    """
+    results: list[str | bytes]
+    if is_loadable and (targets or stage == FATBIN):
+        from kernelwright.executable import loadable
+
+        results = [loadable(unit, stage) for unit in program.units]
+    else:
+        results = [unit.stage(stage) for unit in program.units]
     datas = [r if isinstance(r, bytes) else r.encode("utf-8", "surrogateescape") for r in results]
     if targets:
         written = {str(path): data for path, data in zip(targets, datas, strict=True)}
@@ -329,7 +344,7 @@ def _each_unit(program: Program, stage: str, targets: list[Path]) -> dict[str, b
             _write(Path(path), data)
         return written
     if isinstance(results[0], bytes) and sys.stdout.isatty():
-        raise Misuse("a cubin is binary and is not printed to a terminal", hint="-o FILE")
+        raise Misuse(f"a {stage} is binary and is not printed to a terminal", hint="-o FILE")
     if len(datas) > 1:
         datas = [os.fsencode(f"// {u.path}\n") + data for u, data in zip(program.units, datas, strict=True)]
     sys.stdout.flush()

@@ -109,7 +109,6 @@ NVCC_FLAGS: tuple[NvccFlag, ...] = (
     _flag("--lib -lib", "switch", "no libraries are made", next_step=_ALL_FILES),
     _flag("--shared -shared", "switch", "no libraries are made", next_step=_ALL_FILES),
     _flag("-m32", "switch", "only 64 bits are supported", next_step="leave it out"),
-    _flag("--fatbin -fatbin", "switch", "one architecture is compiled at a time", next_step="--emit ptx or cubin"),
     _flag("--optix-ir -optix-ir", "switch", "OptiX is not supported", next_step="--emit ptx"),
     _flag("--ltoir -ltoir", "switch", _ONE_GO, next_step="--emit ir"),
     _flag("--preprocess -E", "switch", "preprocessed source is not written", next_step="--stop-after frontend"),

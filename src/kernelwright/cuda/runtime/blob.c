@@ -94,17 +94,37 @@ const char *kw_blob_source(const void *data, size_t *size)
     return (const char *)data + section->offset;
 }
 
+/* The start of a table, with how many entries follow its two counts; NULL and none where there is no such table. */
+static const char *find_table(const void *data, const char *name, uint32_t *count)
+{
+    const struct kw_blob_section *section = find_section(data, name);
+    const char *start = section ? (const char *)data + section->offset : NULL;
+    *count = start ? *(const uint32_t *)(const void *)start : 0;
+    return start;
+}
+
+const char *kw_blob_kernels(const void *data, uint32_t *count, const struct kw_blob_kernel **kernels)
+{
+    const char *start = find_table(data, "kernels", count);
+    *kernels = start ? (const void *)(start + 2 * sizeof(uint32_t)) : NULL;
+    return start;
+}
+
+const char *kw_blob_variables(const void *data, uint32_t *count, const struct kw_blob_variable **variables)
+{
+    const char *start = find_table(data, "variables", count);
+    *variables = start ? (const void *)(start + 2 * sizeof(uint32_t)) : NULL;
+    return start;
+}
+
 const struct kw_blob_kernel *kw_blob_find_kernel(const void *data, const char *name,
                                                  const struct kw_blob_parameter **parameters)
 {
-    const struct kw_blob_section *section = find_section(data, "kernels");
-    if (!section)
-        return NULL;
-    const char *start = (const char *)data + section->offset;
-    const uint32_t *counts = (const void *)start;
-    const struct kw_blob_kernel *kernel = (const void *)(counts + 2);
-    const struct kw_blob_parameter *first = (const void *)(kernel + counts[0]);
-    for (uint32_t i = 0; i < counts[0]; i++) {
+    uint32_t count;
+    const struct kw_blob_kernel *kernel;
+    const char *start = kw_blob_kernels(data, &count, &kernel);
+    const struct kw_blob_parameter *first = (const void *)(kernel + count);
+    for (uint32_t i = 0; i < count; i++) {
         if (strcmp(start + kernel[i].name, name))
             continue;
         *parameters = first + kernel[i].first_parameter;
@@ -115,13 +135,10 @@ const struct kw_blob_kernel *kw_blob_find_kernel(const void *data, const char *n
 
 const void *kw_blob_initial_bytes(const void *data, const char *name)
 {
-    const struct kw_blob_section *section = find_section(data, "variables");
-    if (!section)
-        return NULL;
-    const char *start = (const char *)data + section->offset;
-    const uint32_t *counts = (const void *)start;
-    const struct kw_blob_variable *variable = (const void *)(counts + 2);
-    for (uint32_t i = 0; i < counts[0]; i++)
+    uint32_t count;
+    const struct kw_blob_variable *variable;
+    const char *start = kw_blob_variables(data, &count, &variable);
+    for (uint32_t i = 0; i < count; i++)
         if (variable[i].initial && !strcmp(start + variable[i].name, name))
             return start + variable[i].initial;
     return NULL;

@@ -92,6 +92,10 @@ const char *kw_blob_source(const void *data, size_t *size);
 const struct kw_blob_kernel *kw_blob_find_kernel(const void *data, const char *name,
                                                  const struct kw_blob_parameter **parameters);
 
+/* All kernels, all variables; returns what their names' and initial bytes' offsets count from. */
+const char *kw_blob_kernels(const void *data, uint32_t *count, const struct kw_blob_kernel **kernels);
+const char *kw_blob_variables(const void *data, uint32_t *count, const struct kw_blob_variable **variables);
+
 /* The initial bytes of the managed variable called `name`; NULL when it is none, or they are all zero. */
 const void *kw_blob_initial_bytes(const void *data, const char *name);
 

@@ -282,6 +282,12 @@ static int ask(uint16_t type, const void *body, size_t body_size, const void *se
     return result;
 }
 
+int kw_request_exchange(uint16_t type, const void *body, size_t body_size, const void *sent, size_t sent_size, void *reply,
+                        size_t reply_size, void **tail, size_t *tail_size)
+{
+    return ask(type, body, body_size, sent, sent_size, reply, reply_size, tail, tail_size);
+}
+
 int kw_request_tail(uint16_t type, const void *body, size_t body_size, void *reply, size_t reply_size, void **tail,
                     size_t *tail_size)
 {

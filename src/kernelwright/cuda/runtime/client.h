@@ -30,6 +30,19 @@ cudaError_t kw_done_in(const char *function, int error);
 /* The call stack for KW_NOTE_ERROR and KW_HOST_ACCESS: FILE+0xOFFSET, by spaces; `first`, if any, in front. */
 size_t kw_stack(char *to, size_t room, const void *first);
 
+/* The function of the driver API under way in this thread; NULL while the program calls the runtime by itself. Functions of the
+   runtime that it is made of leave their failures to it. */
+extern _Thread_local const char *kw_driver_call;
+
+/* Whether this thread has called the runtime by itself: its device then has a context, as CUDA has it. */
+extern _Thread_local int kw_uses_runtime;
+
+/* Tells tools of a failed call: `call` returned what is called `error_name`. */
+void kw_note_failure(const char *call, const char *error_name, int error);
+
+/* Forgets what was kept for kw_note_failure. */
+void kw_call_is_over(void);
+
 /* Where the launch that is under way is written in the program; NULL when none is. */
 const void *kw_launched_from(void);
 void kw_launch_is_over(void);
@@ -41,6 +54,8 @@ void kw_explain(const char *kernel, const char *reason);
 
 #define KW_ENTER()                          \
     do {                                    \
+        if (!kw_driver_call)                \
+            kw_uses_runtime = 1;            \
         int kw_entered = kw_connect();      \
         if (kw_entered)                     \
             return kw_done(kw_entered);     \
@@ -54,6 +69,10 @@ int kw_is_connected(void);
 
 /* Sends a command: no answer, and asynchronous errors come with the next request. Returns 0 or an error. */
 int kw_command(uint16_t type, const void *body, size_t body_size, const void *tail, size_t tail_size);
+
+/* As kw_request_tail; `sent` goes with the request. */
+int kw_request_exchange(uint16_t type, const void *body, size_t body_size, const void *sent, size_t sent_size, void *reply,
+                        size_t reply_size, void **tail, size_t *tail_size);
 
 /* Sends a request and waits; copies `reply_size` bytes of the reply's body. Returns its result. */
 int kw_request(uint16_t type, const void *body, size_t body_size, void *reply, size_t reply_size);
@@ -111,7 +130,7 @@ struct kw_variable {
     uint32_t module;
     uint32_t flags; /* enum kw_symbol_flags */
     uint64_t size;
-    uint64_t address; /* on the device; 0: not asked yet */
+    uint64_t address; /* on the device; 0: not asked yet. Of a managed one that was loaded while the program runs: where it lies */
     int read_mode;    /* cudaTextureReadMode of a texture reference */
 };
 
@@ -123,6 +142,15 @@ struct kw_module {
     uint8_t id[16];
     char source[256]; /* the file it was compiled from, as far as we know */
 };
+
+/* A module that is loaded while the program runs: `data` is a blob, or of nvcc's code a fat binary, and stays where it is until
+   the module is gone. NULL for want of memory. */
+struct kw_module *kw_load_module(const void *data, size_t size, uint32_t format);
+
+/* A kernel or a variable of it by name. `host` is any address of its own; `shared`: where a managed variable lies, else 0. */
+void kw_add_kernel(struct kw_module *module, const void *host, const char *name);
+void kw_add_variable(struct kw_module *module, const void *host, const char *name, size_t size, uint32_t flags,
+                     uint64_t shared);
 
 /* NULL when nobody registered that address. */
 struct kw_kernel *kw_find_kernel(const void *host);
@@ -155,7 +183,11 @@ struct kw_block {
     uint16_t device;
     uint8_t is_symbol; /* a variable: not to be freed */
     uint32_t flags;    /* of cudaHostAlloc and cudaHostRegister */
+    uint64_t context;  /* in which it was allocated; 0: the device's own */
 };
+
+/* The context of the driver API that is current in this thread, by its id; 0: the device's own, or none. */
+extern _Thread_local uint64_t kw_context;
 
 /* The program's own memory under cudaHostRegister: known, but not shared with the device. */
 #define KW_BLOCK_REGISTERED 100u
@@ -166,9 +198,11 @@ int kw_find_block(const void *address, struct kw_block *block);
 /* Allocates on the worker and remembers the block. */
 int kw_allocate(uint64_t size, uint32_t kind, uint32_t flags, void **address);
 int kw_release(const void *address);
+void kw_release_context(uint64_t context); /* all that was allocated in it */
 
 /* Remembers memory that the worker placed. */
 int kw_add_block(struct kw_block block);
+void kw_drop_symbol(uint64_t address); /* forgets a variable's memory, which goes with its module */
 void kw_drop_all_blocks(void);
 
 /* A box of bytes from one place to another; pitches in bytes, slice: bytes from one slice to the next. */

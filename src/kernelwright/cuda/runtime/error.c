@@ -20,6 +20,8 @@ static const struct {
 };
 
 static _Thread_local int last_error;
+_Thread_local const char *kw_driver_call;
+_Thread_local int kw_uses_runtime;
 
 /* Two texts, each with its NUL: the kernel and the reason. */
 static _Thread_local char explanation[512];
@@ -64,13 +66,13 @@ size_t kw_stack(char *to, size_t room, const void *first)
     return at + 1;
 }
 
-static void note(const char *function, int error)
+void kw_note_failure(const char *call, const char *error_name, int error)
 {
     struct kw_note_error body = {.error = error};
     char tail[sizeof explanation + 128 + 4096] = "";
-    /* Helpers of ours return what the call they belong to returns. */
-    const char *call = strncmp(function, "cuda", 4) ? "a CUDA call" : function;
-    snprintf(tail, 128, "%s returned %s", call, cudaGetErrorName((cudaError_t)error));
+    if (!(kw_welcome->flags & KW_NOTE_ERRORS) || !kw_is_connected() || kw_failure())
+        return;
+    snprintf(tail, 128, "%s returned %s", call, error_name);
     size_t at = strlen(tail) + 1;
     memcpy(tail + at, explanation, explained);
     at += explained ? explained : 2;
@@ -78,15 +80,23 @@ static void note(const char *function, int error)
     kw_command(KW_NOTE_ERROR, &body, sizeof body, tail, at);
 }
 
-cudaError_t kw_done_in(const char *function, int error)
+void kw_call_is_over(void)
 {
-    if (error != cudaSuccess) {
-        last_error = error;
-        if (kw_welcome->flags & KW_NOTE_ERRORS && kw_is_connected() && !kw_failure())
-            note(function, error);
-    }
     explained = 0;
     kw_launch_is_over();
+}
+
+cudaError_t kw_done_in(const char *function, int error)
+{
+    if (kw_driver_call)
+        return (cudaError_t)error;
+    if (error != cudaSuccess) {
+        last_error = error;
+        /* Helpers of ours return what the call they belong to returns. */
+        const char *call = strncmp(function, "cuda", 4) ? "a CUDA call" : function;
+        kw_note_failure(call, cudaGetErrorName((cudaError_t)error), error);
+    }
+    kw_call_is_over();
     return (cudaError_t)error;
 }
 

@@ -432,7 +432,7 @@ KW_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 }
 
 /* Rows of a pattern of several bytes are copies of one row of the host's. */
-static int fill_pattern(const struct cudaMemsetParams *p, cudaStream_t stream)
+int kw_fill_pattern(const struct cudaMemsetParams *p, cudaStream_t stream)
 {
     size_t height = p->height ? p->height : 1, width = p->width * p->elementSize;
     uint32_t bytes = p->elementSize == 1 ? (p->value & 0xff) * 0x01010101u
@@ -478,7 +478,7 @@ static int do_work(const struct kw_work *work, cudaStream_t stream)
     case cudaGraphNodeTypeMemcpy:
         return kw_copy_box(&work->copy.box, work->copy.kind, stream, 0);
     case cudaGraphNodeTypeMemset:
-        return fill_pattern(&work->fill, stream);
+        return kw_fill_pattern(&work->fill, stream);
     case cudaGraphNodeTypeHost:
         return run_host(&work->host, stream);
     case cudaGraphNodeTypeGraph:

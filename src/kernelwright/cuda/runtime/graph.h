@@ -55,6 +55,9 @@ void kw_free_work(struct kw_work *work);
 /* Whether `node` comes before `later`, or is it. */
 int kw_comes_before(cudaGraphNode_t node, cudaGraphNode_t later);
 
+/* Rows of a pattern of 1, 2 or 4 bytes. Returns 0 or an error. */
+int kw_fill_pattern(const struct cudaMemsetParams *p, cudaStream_t stream);
+
 /* ---- capture.c ---- */
 
 /* While the stream is captured, puts the work into its graph, which then owns it. Returns 1 when it did, or when that

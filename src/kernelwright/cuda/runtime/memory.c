@@ -7,6 +7,7 @@
 /* Every block of device-visible memory, sorted by address. */
 static struct kw_block *block;
 static size_t blocks, room;
+_Thread_local uint64_t kw_context;
 static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
 
 /* Index of the first block that starts after `address`. */
@@ -77,6 +78,13 @@ static void drop_block(uint64_t address)
     pthread_mutex_unlock(&table);
 }
 
+void kw_drop_symbol(uint64_t address)
+{
+    struct kw_block found;
+    if (kw_find_block((void *)address, &found) && found.is_symbol)
+        drop_block(found.address);
+}
+
 /* Of the device; what cudaHostRegister knows is the program's own and stays. */
 void kw_drop_all_blocks(void)
 {
@@ -101,6 +109,7 @@ int kw_allocate(uint64_t size, uint32_t kind, uint32_t flags, void **address)
             .kind = kind,
             .device = (uint16_t)kw_device,
             .flags = flags,
+            .context = kw_context,
         });
     if (!result)
         *address = (void *)got.address;
@@ -121,6 +130,19 @@ int kw_release(const void *address)
     int result = kw_request(KW_FREE, &body, sizeof body, NULL, 0);
     kw_device = current;
     return result;
+}
+
+void kw_release_context(uint64_t context)
+{
+    uint64_t found;
+    do {
+        found = 0;
+        pthread_mutex_lock(&table);
+        for (size_t i = 0; i < blocks && !found; i++)
+            if (block[i].context == context && !block[i].is_symbol && block[i].kind != KW_BLOCK_REGISTERED)
+                found = block[i].address;
+        pthread_mutex_unlock(&table);
+    } while (found && !kw_release((void *)found));
 }
 
 static cudaError_t allocate(void **pointer, size_t bytes, uint32_t kind, uint32_t flags)

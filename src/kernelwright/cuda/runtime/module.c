@@ -103,6 +103,8 @@ static int announce_variable(const struct kw_variable *variable)
     if (shared != (uint64_t)variable->host) {
         body.flags |= KW_SYMBOL_MANAGED;
         body.address = shared;
+    } else if (variable->flags & KW_SYMBOL_MANAGED) {
+        body.address = variable->address;
     }
     return kw_command(KW_REGISTER_VARIABLE, &body, sizeof body, variable->name, strlen(variable->name));
 }
@@ -227,12 +229,8 @@ static void know_bytes(struct kw_module *module, const struct wrapper *wrapper)
     memcpy(module->source, source, length < sizeof module->source ? length : sizeof module->source - 1);
 }
 
-KW_API void **__cudaRegisterFatBinary(void *wrapper)
+static struct kw_module *add_module(struct kw_module *module)
 {
-    struct kw_module *module = calloc(1, sizeof *module);
-    if (!module)
-        abort();
-    know_bytes(module, wrapper);
     pthread_mutex_lock(&registry);
     module->number = (uint32_t)kw_modules.count;
     if (!append(&kw_modules, module))
@@ -240,7 +238,29 @@ KW_API void **__cudaRegisterFatBinary(void *wrapper)
     if (announced)
         announce_module(module);
     pthread_mutex_unlock(&registry);
-    return (void **)module;
+    return module;
+}
+
+KW_API void **__cudaRegisterFatBinary(void *wrapper)
+{
+    struct kw_module *module = calloc(1, sizeof *module);
+    if (!module)
+        abort();
+    know_bytes(module, wrapper);
+    return (void **)add_module(module);
+}
+
+struct kw_module *kw_load_module(const void *data, size_t size, uint32_t format)
+{
+    struct kw_module *module = calloc(1, sizeof *module);
+    if (!module)
+        return NULL;
+    know_bytes(module, &(struct wrapper){.magic = format == KW_FORMAT_BLOB ? WRAPPER_MAGIC : 0, .data = data});
+    if (format != KW_FORMAT_BLOB) {
+        module->size = size;
+        module->format = format;
+    }
+    return add_module(module);
 }
 
 KW_API void __cudaRegisterFatBinaryEnd(void **handle)
@@ -263,8 +283,11 @@ KW_API void __cudaUnregisterFatBinary(void **handle)
         }
     for (size_t i = 0; i < kw_variables.count; i++) {
         struct kw_variable *variable = kw_variables.item[i];
-        if (variable->module == module->number)
+        if (variable->module == module->number && variable->host) {
             variable->host = NULL;
+            if (variable->address)
+                kw_drop_symbol(variable->address);
+        }
     }
     module->data = NULL;
     if (announced && kw_is_connected() && !kw_failure()) {
@@ -274,18 +297,14 @@ KW_API void __cudaUnregisterFatBinary(void **handle)
     pthread_mutex_unlock(&registry);
 }
 
-/* The seven arguments after the name belong to ways of compiling that ended with CUDA 4. */
-KW_API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit,
-                                   void *tid, void *bid, void *block, void *grid, int *warp)
+void kw_add_kernel(struct kw_module *module, const void *host, const char *name)
 {
-    (void)device, (void)thread_limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
     struct kw_kernel *kernel = calloc(1, sizeof *kernel);
     char *copy = strdup(name);
     if (!kernel || !copy)
         abort();
     kernel->host = host;
     kernel->name = copy;
-    const struct kw_module *module = (struct kw_module *)handle;
     kernel->module = module->number;
     if (module->format == KW_FORMAT_BLOB)
         kernel->has_layout = !layout_from_blob(kernel, module->data);
@@ -303,7 +322,16 @@ KW_API void __cudaRegisterFunction(void **handle, const char *host, char *device
     pthread_mutex_unlock(&registry);
 }
 
-static struct kw_variable *register_variable(void **handle, char *host, const char *name, size_t size, uint32_t flags)
+/* The seven arguments after the name belong to ways of compiling that ended with CUDA 4. */
+KW_API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit,
+                                   void *tid, void *bid, void *block, void *grid, int *warp)
+{
+    (void)device, (void)thread_limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
+    kw_add_kernel((struct kw_module *)handle, host, name);
+}
+
+static struct kw_variable *register_variable(const struct kw_module *module, const void *host, const char *name, size_t size,
+                                             uint32_t flags, uint64_t shared)
 {
     struct kw_variable *variable = calloc(1, sizeof *variable);
     char *copy = strdup(name);
@@ -311,9 +339,10 @@ static struct kw_variable *register_variable(void **handle, char *host, const ch
         abort();
     variable->host = host;
     variable->name = copy;
-    variable->module = ((struct kw_module *)handle)->number;
+    variable->module = module->number;
     variable->flags = flags;
     variable->size = size;
+    variable->address = shared;
     pthread_mutex_lock(&registry);
     variable->number = (uint32_t)kw_variables.count;
     if (!append(&kw_variables, variable))
@@ -322,6 +351,12 @@ static struct kw_variable *register_variable(void **handle, char *host, const ch
         announce_variable(variable);
     pthread_mutex_unlock(&registry);
     return variable;
+}
+
+void kw_add_variable(struct kw_module *module, const void *host, const char *name, size_t size, uint32_t flags,
+                     uint64_t shared)
+{
+    register_variable(module, host, name, size, flags, shared);
 }
 
 KW_API void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external, size_t size,
@@ -335,7 +370,7 @@ KW_API void __cudaRegisterVar(void **handle, char *host, char *device, const cha
                               ? kw_blob_initial_bytes(module->data, name) : NULL;
     if (initial)
         memcpy(host, initial, size);
-    register_variable(handle, host, name, size, flags);
+    register_variable(module, host, name, size, flags, 0);
 }
 
 /* A texture reference is, on the device, a variable that holds the address of a descriptor. */
@@ -344,5 +379,5 @@ KW_API void __cudaRegisterTexture(void **handle, const void *host, const void **
 {
     (void)device, (void)dimensions;
     uint32_t flags = external ? KW_SYMBOL_EXTERNAL : 0u;
-    register_variable(handle, (char *)host, name, sizeof(cudaTextureObject_t), flags)->read_mode = normalized;
+    register_variable((struct kw_module *)handle, host, name, sizeof(cudaTextureObject_t), flags, 0)->read_mode = normalized;
 }

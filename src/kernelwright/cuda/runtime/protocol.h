@@ -33,7 +33,7 @@
 
 #include <stdint.h>
 
-#define KW_PROTOCOL_VERSION 3u
+#define KW_PROTOCOL_VERSION 4u
 #define KW_REPLY 0x8000u
 #define KW_MESSAGE_LIMIT 0xffff0000u /* bytes of one message, tail and header included */
 
@@ -48,6 +48,8 @@ enum kw_message {
     KW_REGISTER_KERNEL = 11,         /* command  kw_register_symbol: mangled name */
     KW_REGISTER_VARIABLE = 12,       /* command  kw_register_symbol: mangled name */
     KW_UNREGISTER_MODULE = 14,       /* command  kw_handle */
+    KW_READ_IMAGE = 15,              /* request  -: a module image          -> kw_handle, a kw_module_format: what to register */
+    KW_COMPILE = 16,                 /* request  kw_compile: its texts        -> kw_compiled: what it made */
     /* memory */
     KW_ALLOCATE = 20,                /* request  kw_allocate                  -> kw_memory */
     KW_FREE = 21,                    /* request  kw_handle (an address)       -> -, after waiting for the device */
@@ -154,6 +156,24 @@ struct kw_register_symbol {
     uint32_t reserved;
     uint64_t size; /* bytes of a variable as the host sees it */
     uint64_t address; /* of a managed variable, in the arena; 0 otherwise */
+};
+
+/* A program for NVRTC. Texts, each with its NUL: its name, the source, of each header its name and text, options, expressions that
+   name kernels and variables. */
+struct kw_compile {
+    uint32_t headers;
+    uint32_t options;
+    uint32_t expressions;
+    uint32_t reserved;
+};
+
+/* The log, PTX and names that the linker knows for the expressions, each with its NUL, in this order; then the image. */
+struct kw_compiled {
+    uint32_t result; /* nvrtcResult; other than 0: there is a log, and nothing else */
+    uint32_t log_size;
+    uint64_t ptx_size;
+    uint64_t names_size;
+    uint64_t image_size;
 };
 
 enum kw_memory_kind {

@@ -12,11 +12,13 @@ from kernelwright.cuda.wire.library_messages import Argument as Argument
 from kernelwright.cuda.wire.library_messages import ArgumentKind as ArgumentKind
 from kernelwright.cuda.wire.library_messages import LibraryAnswer as LibraryAnswer
 from kernelwright.cuda.wire.library_messages import LibraryCall as LibraryCall
+from kernelwright.cuda.wire.runtime_compilation import Compile as Compile
+from kernelwright.cuda.wire.runtime_compilation import Compiled as Compiled
 from kernelwright.cuda.wire.structures import Body as Body  # for those who carry any of these
 from kernelwright.cuda.wire.structures import f64, i32, u8, u16, u32, u64
 from kernelwright.lazy_dataclasses import dataclass
 
-VERSION = 3
+VERSION = 4
 REPLY = 0x8000
 MESSAGE_LIMIT = 0xFFFF0000
 
@@ -32,6 +34,8 @@ class Message(IntEnum):
     REGISTER_KERNEL = 11
     REGISTER_VARIABLE = 12
     UNREGISTER_MODULE = 14
+    READ_IMAGE = 15
+    COMPILE = 16
     ALLOCATE = 20
     FREE = 21
     FILL = 22
@@ -457,6 +461,8 @@ MESSAGES: dict[Message, Kind] = {
     Message.REGISTER_KERNEL: Kind(RegisterSymbol),
     Message.REGISTER_VARIABLE: Kind(RegisterSymbol),
     Message.UNREGISTER_MODULE: Kind(Handle),
+    Message.READ_IMAGE: Kind(Nothing, Handle),
+    Message.COMPILE: Kind(Compile, Compiled),
     Message.ALLOCATE: Kind(Allocate, Memory),
     Message.FREE: Kind(Handle, Nothing),
     Message.FILL: Kind(Fill),

@@ -131,7 +131,8 @@ class Session:
             self._fail(failure)
 
     def _answer(self, message: Received) -> None:
-        told = None if message.type in self.device.always else self._error.tell()
+        apart = message.type is Message.COMPILE or message.type in self.device.always
+        told = None if apart else self._error.tell()
         self._answering = message
         outcome = told or self._attempt(message)
         self._answering = None
@@ -204,6 +205,16 @@ class Session:
         self.device.move(message.body.address)
         return Answer(self._welcome())
 
+    def _read_image(self, message: Received) -> Answer:
+        from kernelwright.device.nvrtc.message import read_image
+
+        return read_image(message, bool(self.settings.real))
+
+    def _compile(self, message: Received) -> Answer:
+        from kernelwright.device.nvrtc.message import compile_request
+
+        return compile_request(message)
+
     def _welcome(self) -> wire.Welcome:
         welcome = self.device.welcome()
         flags = functools.reduce(operator.or_, (o.welcome_flags for o in self._observers), welcome.flags)
@@ -213,5 +224,7 @@ class Session:
 TABLE: dict[Message, Callable[[Session, Received], Answer]] = {
     Message.HELLO: Session._hello,
     Message.MOVE_ARENA: Session._move_arena,
+    Message.READ_IMAGE: Session._read_image,
+    Message.COMPILE: Session._compile,
 }
 """What concerns more than the device. ``_serve`` knows launches and the goodbye by their numbers."""
