@@ -212,6 +212,7 @@ def test_a_worker_that_nobody_asked_for(tmp_path: Path) -> None:
             "KERNELWRIGHT_DEVICE", "cuda:9", "kw: ", marks=pytest.mark.skipif(HAS_GPU, reason="there is a GPU here")
         ),
         ("KERNELWRIGHT_DEVICE", "h300", "unknown GPU 'h300'"),
+        ("KERNELWRIGHT_CORES", "0", "KERNELWRIGHT_CORES=0 is no number of cores"),
         ("KERNELWRIGHT_BUDGET", "much", "KERNELWRIGHT_BUDGET=much is no whole number"),
         ("KERNELWRIGHT_MEMORY", "0", "no amount of memory"),
         ("KERNELWRIGHT_STRICT", "yes", "KERNELWRIGHT_STRICT=yes is neither 0 nor 1"),

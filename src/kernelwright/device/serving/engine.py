@@ -81,7 +81,7 @@ class Engine:
                 binding()
                 runtime()
                 if self._kept.gpu is None:
-                    self._kept.gpu = VirtualGpu()
+                    self._kept.gpu = VirtualGpu(cores=self.settings.cores)
                 self._device = self._kept.gpu
             if self._timed and self._timing is None:
                 from kernelwright.device.virtual_gpu.launch_estimates import Timing

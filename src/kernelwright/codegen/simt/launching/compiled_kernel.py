@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from kernelwright.codegen.simt.analyses.launch_forms import Numbers
 from kernelwright.codegen.simt.emission.warp_cooperation import MODES
 from kernelwright.codegen.simt.emission.warp_cooperation import OPERATIONS as WARP_OPERATIONS
 from kernelwright.codegen.simt.launching import runtime_structs
@@ -25,6 +26,7 @@ from kernelwright.codegen.simt.launching.launch_result import NO_EVENTS, Found, 
 from kernelwright.codegen.simt.launching.overread_table import OverreadTable
 from kernelwright.codegen.simt.launching.runtime_library import runtime
 from kernelwright.codegen.simt.launching.runtime_structs import ACCESS, BUFFER, FLOATS, KINDS, OPERATIONS, POINT, SITE
+from kernelwright.codegen.simt.launching.spread import Spreading
 from kernelwright.codegen.simt.launching.watching import Caches, Watch, Watching
 from kernelwright.codegen.simt.lower import HostKernel, lower
 from kernelwright.codegen.simt.program.lane_scalars import LOCAL_BASE
@@ -115,6 +117,7 @@ class CompiledKernel:
         self._bounds_at = 0
         self._run = runtime().simt_run
         self._prints = kernel.prints
+        self._spreading = Spreading(kernel)
         self._take(kernel, code)
 
     def _take(self, kernel: HostKernel, code: HostCode) -> None:
@@ -168,7 +171,7 @@ class CompiledKernel:
         """
         running = self._running
         if running is not None:
-            running.context.budget = -(1 << 62)
+            runtime().simt_halt(ctypes.byref(running))
         return running is not None
 
     def _room(self, name: str, size: int) -> int:
@@ -190,12 +193,14 @@ class CompiledKernel:
         watch: Watch | None = None,
         overread: int | None = None,
         blocks: Sequence[int] | None = None,
+        cores: int = 1,
     ) -> LaunchResult:
         """Runs the kernel to its end or its first fault; effects are in the memory.
 
         ``symbols`` gives the address of each of ``kernel.symbols``; ``budget`` is the number of times warps may go back in
         loops; ``overread`` the byte that a read past a buffer gives, None where that is a fault. ``blocks``: of the grid only
-        these run (linear numbers), in the order given, whatever the schedule says of blocks. Raises ``DeviceError`` for a
+        these run (linear numbers), in the order given, whatever the schedule says of blocks. ``cores``: on how many the launch may
+        run, which changes nothing but the time. Raises ``DeviceError`` for a
         launch that cannot begin.
         """
         if self._patience < 0:
@@ -232,10 +237,16 @@ class CompiledKernel:
         if schedule is not None and schedule.kind == "weak":
             watch = replace(watch or Watch(), weak=schedule.seed)
         watching = Watching(watch, launch, bounds) if watch is not None else None
+        spreading = self._spreading if cores > 1 and not (ordered or blocks is not None or watch is not None) else None
         self._running = launch
         begin = perf_counter()
         try:
-            self._run(self._reference)
+            if spreading is None or spreading.is_off or x * y * z < 2:
+                self._run(self._reference)
+            else:
+                self._run_spread(
+                    spreading, asked, cores, Numbers(asked.grid, asked.block, parameters, symbols or {}, budget)
+                )
             self._patience -= perf_counter() - begin
             return self._result(watching)
         finally:
@@ -246,6 +257,23 @@ class CompiledKernel:
                 launch.n_order = 0
                 launch.block_order = launch.warp_order = launch.groups = None
                 launch.n_groups = 0
+
+    def _run_spread(self, spreading: Spreading, asked: Launch, cores: int, numbers: Numbers) -> None:
+        """Runs a launch, from where it is worth it on several cores."""
+        launch = self._launch
+        x, y, z = asked.grid
+        blocks = x * y * z
+        begin = perf_counter()
+        launch.pause_ns = spreading.pause_ns(blocks)
+        self._run(self._reference)
+        launch.pause_ns = 0
+        if launch.context.budget < 0:
+            return
+        spreading.looked(launch.blocks_done, perf_counter() - begin)
+        assert self._bounds is not None
+        if launch.blocks_done < blocks and not spreading.run(launch, blocks, cores, numbers, self._bounds):
+            launch.goes_on = 1
+            self._run(self._reference)
 
     def _improve(self) -> None:
         """Better code for what is run a lot."""

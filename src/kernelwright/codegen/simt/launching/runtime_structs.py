@@ -64,7 +64,8 @@ class Context(ctypes.Structure):
         ("check", ctypes.c_void_p), ("cache", ctypes.c_void_p), ("print", ctypes.c_void_p),
         ("print_size", ctypes.c_uint64), ("print_used", ctypes.c_uint64), ("print_lost", ctypes.c_uint64),
         ("arrivals", ctypes.c_uint32 * 16), ("overread", ctypes.c_uint32), ("pad", ctypes.c_uint32),
-        ("overreads", ctypes.c_void_p), ("weak", ctypes.c_void_p),
+        ("overreads", ctypes.c_void_p), ("weak", ctypes.c_void_p), ("spread", ctypes.c_uint32),
+        ("departed", ctypes.c_uint32), ("written", ctypes.c_void_p), ("homes", ctypes.c_void_p),
     ]  # fmt: skip
 
 
@@ -95,7 +96,20 @@ class LaunchStruct(ctypes.Structure):
         ("n_groups", ctypes.c_uint32), ("groups", ctypes.c_void_p), ("group_rows", ctypes.c_uint32),
         ("watch_every", ctypes.c_uint32), ("blocks_done", ctypes.c_uint64), ("watch_list", ctypes.c_void_p),
         ("n_watch_list", ctypes.c_uint32), ("new_shape", ctypes.c_uint32), ("fresh_sites", ctypes.c_void_p),
-        ("n_counts", ctypes.c_uint32), ("n_order", ctypes.c_uint32),
+        ("n_counts", ctypes.c_uint32), ("n_order", ctypes.c_uint32), ("pause_ns", ctypes.c_uint64),
+        ("goes_on", ctypes.c_uint32), ("halted", ctypes.c_uint32), ("workers", ctypes.c_void_p),
+        ("n_workers", ctypes.c_uint64),
+    ]  # fmt: skip
+
+
+class SpreadStruct(ctypes.Structure):
+    """What is said of a launch whose blocks run at the same time (``simt_spread``)."""
+
+    _fields_ = [
+        ("n_workers", ctypes.c_uint64), ("step", ctypes.c_uint64), ("n_blocks", ctypes.c_uint64),
+        ("written", ctypes.c_void_p), ("homes", ctypes.c_void_p), ("saved", ctypes.c_void_p),
+        ("n_saved", ctypes.c_uint64), ("room", ctypes.c_void_p), ("departed", ctypes.c_uint64),
+        ("launch", ctypes.c_void_p), ("next", ctypes.c_uint64), ("ended", ctypes.c_uint32), ("pad", ctypes.c_uint32),
     ]  # fmt: skip
 
 

@@ -173,6 +173,10 @@ typedef struct simt_context {
   u32 pad;
   struct simt_overreads *overreads;
   struct simt_weak *weak; /* NULL: memory is sequentially consistent */
+  u32 spread;   /* other blocks of the launch run at the same time, see spread.c */
+  u32 departed; /* it did what may depend on their order */
+  const u8 *written; /* per buffer: whether the launch may write to it */
+  const u64 *homes;  /* per access: the start of the buffer that its addresses are made from; 0: nobody knows */
 } simt_context;
 
 typedef i64 (*simt_kernel)(simt_context *, simt_frame *);
