@@ -77,7 +77,7 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def launches(case: Case, options: SimtOptions) -> int:
     """How many were spread."""
-    return case.compiled(options)._spreading.spread
+    return case.compiled(options).spread
 
 
 def alike(

@@ -19,11 +19,14 @@ from itertools import combinations_with_replacement
 from kernelwright.codegen.simt.analyses.launch_forms import NEGATED, Forms, Numbers
 from kernelwright.codegen.simt.analyses.linear_form import Atom, Form, Range, Terms, fits
 from kernelwright.codegen.simt.program.control_flow import dominators
+from kernelwright.codegen.simt.program.lane_scalars import LOCAL_BASE, SHARED_BASE
 from kernelwright.codegen.simt.program.program import Access, Block, Const, Op, Operand, Program, Var, bits_of
 from kernelwright.lazy_dataclasses import dataclass
 
-ORDERED = frozenset(["clock", "print", "copy", "fill"])
-"""Operations after which nothing is known: what they give or touch may depend on other blocks."""
+ORDERED = frozenset(["clock", "print"])
+"""What these give depends on what ran before."""
+BULK = frozenset(["copy", "fill"])
+"""These must write to shared or local memory; the runtime sees what they read."""
 COMMUTING = {"add": "add", "sub": "add", "and": "and", "or": "or", "xor": "xor"} | {
     n: n for n in ("max", "min", "umax", "umin")
 }
@@ -111,7 +114,7 @@ class BlockFootprints:
         )
         """Whether blocks must run one after the other in every launch."""
         self._may_stop = any(
-            op.code in ("trap", "barrier", "gather", "stop", "warp", "arrive") for op in program.ops()
+            op.code in ("trap", *BULK, "barrier", "gather", "stop", "warp", "arrive") for op in program.ops()
         ) or bool(program.loops)
 
     def _looks_around(self) -> bool:
@@ -132,6 +135,8 @@ class BlockFootprints:
         if self.is_ordered:
             return None
         forms = Forms(self._program, numbers)
+        if not all(_is_inside_block(forms.of(op.args[0])) for op in self._program.ops() if op.code in BULK):
+            return None
         touches = [
             self._touch(block, op, forms, buffers) for block, op in self._touches if forms.live and block in forms.live
         ]
@@ -335,6 +340,12 @@ def _between(form: Form, low: int, high: int) -> Iterator[_Guard]:
     if next(iter(terms.values())) < 0:
         terms, low, high = {a: -k for a, k in terms.items()}, -high, -low
     yield _Guard(terms, (low, high))
+
+
+def _is_inside_block(form: Form) -> bool:
+    """Whether an address surely names shared or local memory."""
+    low, high = form.range
+    return low >= SHARED_BASE and high < 2 * LOCAL_BASE - SHARED_BASE
 
 
 def _same_constant(a: _Touch, b: _Touch) -> bool:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any, Protocol
 
 import numpy as np
@@ -117,6 +117,8 @@ class CompiledKernel:
         self._bounds_at = 0
         self._run = runtime().simt_run
         self._prints = kernel.prints
+        self.launches = 0
+        """Launches that might have run on several cores."""
         self._spreading = Spreading(kernel)
         self._take(kernel, code)
 
@@ -157,6 +159,11 @@ class CompiledKernel:
         if kernel.prints:
             c.print, c.print_size = self._room("print", PRINT_BYTES), PRINT_BYTES
         return launch
+
+    @property
+    def spread(self) -> int:
+        """Launches that ran on several cores."""
+        return self._spreading.spread
 
     @property
     def blocks_done(self) -> int:
@@ -260,16 +267,17 @@ class CompiledKernel:
 
     def _run_spread(self, spreading: Spreading, asked: Launch, cores: int, numbers: Numbers) -> None:
         """Runs a launch, from where it is worth it on several cores."""
+        self.launches += 1
         launch = self._launch
         x, y, z = asked.grid
         blocks = x * y * z
-        begin = perf_counter()
+        begin = thread_time()
         launch.pause_ns = spreading.pause_ns(blocks)
         self._run(self._reference)
         launch.pause_ns = 0
         if launch.context.budget < 0:
             return
-        spreading.looked(launch.blocks_done, perf_counter() - begin)
+        spreading.looked(launch.blocks_done, thread_time() - begin)
         assert self._bounds is not None
         if launch.blocks_done < blocks and not spreading.run(launch, blocks, cores, numbers, self._bounds):
             launch.goes_on = 1

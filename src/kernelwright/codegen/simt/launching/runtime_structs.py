@@ -109,7 +109,8 @@ class SpreadStruct(ctypes.Structure):
         ("n_workers", ctypes.c_uint64), ("step", ctypes.c_uint64), ("n_blocks", ctypes.c_uint64),
         ("written", ctypes.c_void_p), ("homes", ctypes.c_void_p), ("saved", ctypes.c_void_p),
         ("n_saved", ctypes.c_uint64), ("room", ctypes.c_void_p), ("departed", ctypes.c_uint64),
-        ("launch", ctypes.c_void_p), ("next", ctypes.c_uint64), ("ended", ctypes.c_uint32), ("pad", ctypes.c_uint32),
+        ("busy_ns", ctypes.c_uint64), ("launch", ctypes.c_void_p), ("next", ctypes.c_uint64),
+        ("ended", ctypes.c_uint32), ("pad", ctypes.c_uint32),
     ]  # fmt: skip
 
 

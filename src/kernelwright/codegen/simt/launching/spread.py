@@ -29,6 +29,8 @@ from kernelwright.lru import LruCache
 
 PARTS = 8
 """Runs of blocks that each worker takes, one after another: they need not take equally long."""
+AT_ONCE = 1
+"""As nanoseconds on one core: none."""
 KEPT = 16
 """Plans of launches with different numbers."""
 MOST_SKIPPED = 64
@@ -44,14 +46,14 @@ class Worth:
     """What the rest of it takes at least."""
     plans: float = 3.0
     """How often the time that planning takes."""
-    copied_per_s: float = 2e9
+    copied_per_s: float = 5e9
     """Bytes that are kept, for the case that blocks must run in order after all; it may take a quarter of the rest."""
     gain: float = 0.95
     """Of the time on one core, what it takes at most. Else the next launches are not spread: other processes have the cores."""
 
 
 WORTH = Worth()
-ALWAYS = Worth(1, 0.0, 0.0, math.inf, math.inf)
+ALWAYS = Worth(AT_ONCE, 0.0, 0.0, math.inf, math.inf)
 """For tests."""
 
 
@@ -79,7 +81,7 @@ class Spreading:
         self.is_off = kernel.prints
         """Whether blocks of this kernel run in order, whatever the launch."""
         self._block_s = 0.0
-        """Seconds that a block took lately on one core."""
+        """Seconds of a core that a block took lately."""
         self._losses = 0
         """Launches, one after another, that several cores did not make quicker."""
         self._skipped = 0
@@ -90,11 +92,11 @@ class Spreading:
         if self._skipped:
             self._skipped -= 1
             return 0
-        return 1 if self._block_s and self._is_worth(blocks) else WORTH.look_ns
+        return AT_ONCE if self._block_s and self._is_worth(blocks) else WORTH.look_ns
 
     def looked(self, blocks: int, seconds: float) -> None:
-        """So many blocks took so long on one core."""
-        if not self._block_s or seconds * 1e9 >= WORTH.look_ns:
+        """So many blocks took so long of a core, while nobody else had it."""
+        if blocks:
             self._block_s = seconds / blocks
 
     def _is_worth(self, blocks: int) -> bool:
@@ -120,9 +122,11 @@ class Spreading:
         done = bool(runtime().simt_run_spread(ctypes.byref(launch), ctypes.byref(record)))
         if not done:
             # A launch that is stopped or faults comes once; one whose blocks meet may come again.
-            self.is_off |= bool(record.departed)
+            self.is_off = bool(record.departed)
             return False
-        self._losses = self._losses + 1 if perf_counter() - begin > WORTH.gain * expected else 0
+        took = perf_counter() - begin
+        self._block_s = record.busy_ns / 1e9 / rest
+        self._losses = self._losses + 1 if took > WORTH.gain * self._block_s * rest else 0
         self._skipped = min(MOST_SKIPPED, (1 << self._losses) - 1)
         self.spread += 1
         return True

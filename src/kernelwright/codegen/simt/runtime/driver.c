@@ -308,6 +308,7 @@ void simt_run(simt_launch *l) {
   if (!l->goes_on) set_up(l);
   l->goes_on = 0;
   u64 n_blocks = l->n_order ? l->n_order : (u64)c->nctaid[0] * c->nctaid[1] * c->nctaid[2];
+  if (l->pause_ns == 1) return;
   u64 until = l->pause_ns ? now_ns() + l->pause_ns : 0;
   for (u64 i = l->blocks_done; i < n_blocks; i++) {
     u64 block = l->block_order ? l->block_order[i] : i;

@@ -42,7 +42,7 @@ typedef struct {
   const simt_site *fresh_sites; /* as sites are before a launch */
   u32 n_counts;                 /* numbers in context.counts */
   u32 n_order;                  /* entries of block_order, where it is a sample of the blocks; 0: all of them */
-  u64 pause_ns; /* between two blocks the launch is left when it has run for so long, and may be gone on with; 0: never */
+  u64 pause_ns; /* between two blocks the launch is left when it has run for so long, and may be gone on with; 0: never, 1: before the first */
   u32 goes_on;  /* it is: what was counted and noted stays */
   u32 halted;   /* it is to end, and so are those that run some of its blocks: see spread.c */
   struct simt_worker *workers;

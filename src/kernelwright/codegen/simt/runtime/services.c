@@ -31,6 +31,7 @@ static u8 *place(simt_context *c, u32 note, u32 lane, u64 address, u64 bytes, u3
   } else {
     u32 writable = 0;
     host = (u8 *)simt_find(c, address, &room, &writable);
+    if (host && c->spread && (write || c->written[simt_buffer_index(c, address)])) c->departed = 1, c->budget = -1;
     if (host && bytes <= room && (writable || !write)) return host;
     if (!write && simt_is_overread(c, ~note, lane, address, bytes)) return PAST_BUFFER;
   }

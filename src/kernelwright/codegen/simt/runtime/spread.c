@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "spread.h"
 
@@ -42,10 +43,17 @@ static int furnish(worker *w, simt_launch *l, simt_spread *s) {
   return 1;
 }
 
+static u64 busy_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+}
+
 static void *work(void *given) {
   worker *w = given;
   simt_spread *s = w->spread;
   simt_launch *l = s->launch;
+  u64 begin = busy_ns();
   while (!__atomic_load_n(&s->ended, __ATOMIC_RELAXED)) {
     u64 first = __atomic_fetch_add(&s->next, s->step, __ATOMIC_RELAXED);
     if (first >= s->n_blocks) break;
@@ -59,6 +67,7 @@ static void *work(void *given) {
       __atomic_fetch_add(&l->blocks_done, 1, __ATOMIC_RELAXED);
     }
   }
+  __atomic_fetch_add(&s->busy_ns, busy_ns() - begin, __ATOMIC_RELAXED);
   return NULL;
 }
 
@@ -107,7 +116,7 @@ u32 simt_run_spread(simt_launch *l, simt_spread *s) {
   u32 good = 1, ready = 0;
   if (posix_memalign((void **)&workers, 64, n * sizeof *workers)) return 0;
   memset(workers, 0, n * sizeof *workers);
-  s->launch = l, s->next = before, s->ended = 0;
+  s->launch = l, s->next = before, s->ended = 0, s->busy_ns = 0;
   while (ready < n && furnish(&workers[ready], l, s)) ready++;
   u64 *last = calloc(l->context.n_sites + 1, sizeof *last);
   if (!last) ready = 0;

@@ -14,6 +14,7 @@ typedef struct simt_spread {
   u64 n_saved;
   u8 *room; /* for it */
   u64 departed; /* out: what the host says did not hold */
+  u64 busy_ns; /* out: what the workers took of the cores, all together */
   /* below: not for the host */
   simt_launch *launch;
   u64 next; /* the next block that nobody runs */
