@@ -16,6 +16,7 @@ from typing import Any
 
 from kernelwright.bench.result import Measured, Say
 from kernelwright.bench.simt_case import Case, cases_of
+from kernelwright.bench.simt_runners import Ours, pocl_on
 
 REPEAT = 15
 QUICK = 5
@@ -24,8 +25,6 @@ START_S = 120.0
 
 def measure_cores(result: Measured, cases: list[Case], quick: bool, say: Say) -> None:
     """Adds a row for each kernel, and what was promised of several cores."""
-    from kernelwright.bench.simt import Ours
-
     cores = len(os.sched_getaffinity(0))
     if cores < 2:
         result.notes.append("no figures for several cores: this process may use one")
@@ -97,8 +96,6 @@ class _PoclProcess:
 
 
 def _serve(asked: Connection, quick: bool) -> None:
-    from kernelwright.bench.simt import pocl_on
-
     pocl = pocl_on(None, Measured("simt"))
     asked.send(None if pocl is None else pocl.version)
     if pocl is None:
