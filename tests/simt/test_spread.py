@@ -98,7 +98,11 @@ def same(want: Run, got: Run) -> None:
     a, b = want.launch, got.launch
     assert a.fault == b.fault
     assert (a.printed, a.blocks_done, a.budget_left) == (b.printed, b.blocks_done, b.budget_left)
-    assert a.raw_counts == b.raw_counts and a.raw_sites == b.raw_sites
+    assert a.raw_counts == b.raw_counts
+    noted = [
+        name for name in a.sites.dtype.names or () if name not in ("access", "reserved")
+    ]  # where this process keeps its table
+    assert a.sites[noted].tolist() == b.sites[noted].tolist()
     assert a.overreads == b.overreads
 
 

@@ -42,12 +42,18 @@ ROWS_OF_ORDER = 1 << 16
 PRINT_BYTES = 8 << 20
 """Room for what a launch prints."""
 SHARED_LIMIT = 1 << 20
+HOST_NS = 10_000_000_000
+"""How long a block waits for what only the host can bring."""
 NEAR = 1 << 32
 """Faults so close to the structs passed by value missed one of them."""
 
 
 class Memory(Protocol):
-    """What a launch needs of global memory: the table of buffers (``start``, ``end``, ``index``, ``writable``)."""
+    """What a launch needs of global memory: the table of buffers (``start``, ``end``, ``index``, ``writable``), and
+    whether the host may write there while kernels run."""
+
+    @property
+    def host_writes(self) -> bool: ...
 
     def bounds(self) -> npt.NDArray[Any]: ...
 
@@ -245,6 +251,7 @@ class CompiledKernel:
             watch = replace(watch or Watch(), weak=schedule.seed)
         watching = Watching(watch, launch, bounds) if watch is not None else None
         spreading = self._spreading if cores > 1 and not (ordered or blocks is not None or watch is not None) else None
+        launch.patience_ns = HOST_NS if memory.host_writes else 0
         self._running = launch
         begin = perf_counter()
         try:
@@ -401,6 +408,8 @@ class CompiledKernel:
             assert self._bounds is not None
             message = _assertion(record, self._bounds) if is_assert else runtime_structs.MESSAGES.get(number, "")
             note = (message, kernel.notes[site].origin)
+        elif number == runtime_structs.AT_WAIT:
+            note = (runtime_structs.WAITS, kernel.points[site - 1].origin)
         address = record.address
         if abs(address - self._context.by_value_host) < NEAR:
             # Each thread has its own copy in local memory: where this process keeps one for all is nobody's business.

@@ -66,6 +66,7 @@ class Context(ctypes.Structure):
         ("arrivals", ctypes.c_uint32 * 16), ("overread", ctypes.c_uint32), ("pad", ctypes.c_uint32),
         ("overreads", ctypes.c_void_p), ("weak", ctypes.c_void_p), ("spread", ctypes.c_uint32),
         ("departed", ctypes.c_uint32), ("written", ctypes.c_void_p), ("homes", ctypes.c_void_p),
+        ("changes", ctypes.c_void_p),
     ]  # fmt: skip
 
 
@@ -97,7 +98,7 @@ class LaunchStruct(ctypes.Structure):
         ("watch_every", ctypes.c_uint32), ("blocks_done", ctypes.c_uint64), ("watch_list", ctypes.c_void_p),
         ("n_watch_list", ctypes.c_uint32), ("new_shape", ctypes.c_uint32), ("fresh_sites", ctypes.c_void_p),
         ("n_counts", ctypes.c_uint32), ("n_order", ctypes.c_uint32), ("pause_ns", ctypes.c_uint64),
-        ("goes_on", ctypes.c_uint32), ("halted", ctypes.c_uint32), ("workers", ctypes.c_void_p),
+        ("goes_on", ctypes.c_uint32), ("halted", ctypes.c_uint32), ("patience_ns", ctypes.c_uint64), ("workers", ctypes.c_void_p),
         ("n_workers", ctypes.c_uint64),
     ]  # fmt: skip
 
@@ -135,10 +136,12 @@ OPERATIONS = (
 FLOATS = {"half": 1, "bfloat": 2, "float": 3, "double": 4}
 FAULT_KINDS = (
     "", "out-of-bounds", "misaligned", "barrier", "trap", "assert", "endless", "read-only", "out-of-bounds", "barrier",
-    "misaligned",
+    "misaligned", "endless",
 )  # fmt: skip
 AT_ACCESS, AT_BARRIER, AT_NOTE = frozenset([1, 2, 7]), 3, frozenset([4, 5, 8, 9, 10])
 """What the ``site`` of a fault of each kind counts."""
 MISALIGNED_BULK = 10
+AT_WAIT = 11
+WAITS = "it waits for ever: no other thread of its block changes what it waits for, and blocks run one after the other"
 MESSAGES = {9: "a thread takes part in a warp operation whose member mask leaves it out"}
 """What to say of a kind that has another's name."""

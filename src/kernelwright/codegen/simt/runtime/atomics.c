@@ -185,6 +185,8 @@ void simt_atomic(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
   EACH_LANE(l, good) {
     u32 local = a->space == LOCAL || address[l] - LOCAL_BASE < WINDOW;
     if (c->weak && a->space == GENERIC && host[l] == (u8 *)address[l]) simt_weak_atomic(c, l, address[l], size);
+    u64 was = 0, is = 0;
+    if (c->changes && host[l] == (u8 *)address[l]) memcpy(&was, host[l], size);
     u32 others = c->spread && a->space == GENERIC && host[l] == (u8 *)address[l];
     if (others && size == 8) turn_among_others_u64(a, host[l], l, out, operand, expected);
     else if (others && size == 4) turn_among_others_u32(a, host[l], l, out, operand, expected);
@@ -192,5 +194,6 @@ void simt_atomic(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
     else if (size == 8) turn(a, host[l], l, out, operand, expected, 8);
     else if (size == 4) turn(a, host[l], l, out, operand, expected, 4);
     else turn(a, host[l], l, out, operand, expected, size);
+    if (c->changes && host[l] == (u8 *)address[l]) memcpy(&is, host[l], size), *c->changes |= was != is;
   }
 }

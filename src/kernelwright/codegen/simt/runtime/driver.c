@@ -227,29 +227,52 @@ void simt_arrive(simt_context *c, u32 number, u32 threads, u32 mask) {
   if (c->check) simt_check_arrive(c, number & 15, c->frame->first, mask);
 }
 
+/* The first lane that waits, of a block that waits for ever. */
+static void stop_waiting(simt_launch *l, const u8 *state) {
+  simt_context *c = &l->context;
+  for (u32 w = 0; w < l->n_warps; w++) {
+    u32 lanes = state[w] == YIELDED ? simt_yielded(frame_of(l, w), l->points) : 0;
+    if (!lanes) continue;
+    u32 lane = (u32)__builtin_ctz(lanes);
+    c->frame = frame_of(l, w);
+    simt_fault_at(c, FAULT_WAITS, c->frame->site[lane], lane, 0, 0, 0);
+    return;
+  }
+}
+
 static void run_block(simt_launch *l, u64 block) {
   simt_context *c = &l->context;
   u32 n = l->n_warps, left = n, first_round = 1;
   const u32 *order = l->warp_order ? l->warp_order + (block % l->warp_rows) * n : NULL;
   const u32 *groups = l->n_groups ? l->groups + (block % l->group_rows) * n * l->n_groups : NULL;
   u8 state[32] = {0};
+  simt_quiet quiet = {0};
   start_block(l);
   while (left) {
-    u32 moved = 0;
+    u32 moved = 0, did = 0;
     for (u32 i = 0; i < n; i++) {
       u32 w = order ? order[i] : i;
       if (!first_round && state[w] != YIELDED && !(state[w] & GOES_ON)) continue;
       c->local_host = (u64)(l->local + w * 32 * l->local_bytes);
       u32 before = state[w] & ~GOES_ON;
       state[w] = (u8)run_warp(l, frame_of(l, w), groups ? groups + w * l->n_groups : NULL, before);
-      if (state[w] == STOPPED) return;
+      if (state[w] == STOPPED) {
+        simt_quiet_end(l, &quiet);
+        return;
+      }
+      did |= state[w] != YIELDED;
       left -= state[w] == ENDED;
       moved |= state[w] == YIELDED;
       if (c->weak && state[w] == YIELDED) simt_weak_yield(c);
     }
+    if (moved && simt_hangs(l, &quiet, !did && !first_round)) {
+      stop_waiting(l, state);
+      return;
+    }
     first_round = 0;
-    if (left && !moved && !release(l, state)) return;
+    if (left && !moved && !release(l, state)) break;
   }
+  simt_quiet_end(l, &quiet);
 }
 
 /* Tells every warp which threads it has. */
@@ -296,7 +319,7 @@ void simt_run_block(simt_launch *l, u64 block) {
   run_block(l, block);
 }
 
-static u64 now_ns(void) {
+u64 simt_now_ns(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
@@ -309,7 +332,7 @@ void simt_run(simt_launch *l) {
   l->goes_on = 0;
   u64 n_blocks = l->n_order ? l->n_order : (u64)c->nctaid[0] * c->nctaid[1] * c->nctaid[2];
   if (l->pause_ns == 1) return;
-  u64 until = l->pause_ns ? now_ns() + l->pause_ns : 0;
+  u64 until = l->pause_ns ? simt_now_ns() + l->pause_ns : 0;
   for (u64 i = l->blocks_done; i < n_blocks; i++) {
     u64 block = l->block_order ? l->block_order[i] : i;
     simt_run_block(l, block);
@@ -322,7 +345,7 @@ void simt_run(simt_launch *l) {
       return;
     }
     l->blocks_done++;
-    if (until && now_ns() > until) return;
+    if (until && simt_now_ns() > until) return;
   }
 }
 

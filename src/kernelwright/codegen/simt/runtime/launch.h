@@ -45,9 +45,24 @@ typedef struct {
   u64 pause_ns; /* between two blocks the launch is left when it has run for so long, and may be gone on with; 0: never, 1: before the first */
   u32 goes_on;  /* it is: what was counted and noted stays */
   u32 halted;   /* it is to end, and so are those that run some of its blocks: see spread.c */
+  u64 patience_ns; /* for how long a block may wait that nothing in this process can help: the host may */
   struct simt_worker *workers;
   u64 n_workers;
 } simt_launch;
+
+u64 simt_now_ns(void);
+
+/* hang.c: rounds of warps in a row that only waited. */
+typedef struct {
+  u64 rounds, next; /* how many, and after how many they are compared */
+  u8 *kept;         /* the state before the round that is compared */
+  u64 clock, printed;
+  u64 since; /* when nothing was found to have changed, in ns; 0: something had */
+  u32 attention, changed;
+} simt_quiet;
+
+int simt_hangs(simt_launch *l, simt_quiet *q, u32 only_waited);
+void simt_quiet_end(simt_launch *l, simt_quiet *q);
 
 /* Runs one block, given by its linear number; the budget is negative where it did not end. */
 void simt_run_block(simt_launch *l, u64 block);

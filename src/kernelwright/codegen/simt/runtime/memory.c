@@ -325,5 +325,6 @@ void simt_store(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, 
   simt_addresses(a, rem, root, address);
   u32 good = simt_resolve(c, s, address, mask, host, &space);
   simt_observe(c, s, address, host, good, space, data);
+  if (c->changes) simt_note_store(c, a, address, host, good, data);
   move(a, host, address, move_weakly(c, a, address, host, good, space, data, 1), space, data, 1);
 }
