@@ -258,9 +258,7 @@ class CompiledKernel:
             if spreading is None or spreading.is_off or x * y * z < 2:
                 self._run(self._reference)
             else:
-                self._run_spread(
-                    spreading, asked, cores, Numbers(asked.grid, asked.block, parameters, symbols or {}, budget)
-                )
+                self._run_spread(spreading, asked, cores, symbols or {}, budget)
             self._patience -= perf_counter() - begin
             return self._result(watching)
         finally:
@@ -272,7 +270,9 @@ class CompiledKernel:
                 launch.block_order = launch.warp_order = launch.groups = None
                 launch.n_groups = 0
 
-    def _run_spread(self, spreading: Spreading, asked: Launch, cores: int, numbers: Numbers) -> None:
+    def _run_spread(
+        self, spreading: Spreading, asked: Launch, cores: int, symbols: Mapping[str, int], budget: int
+    ) -> None:
         """Runs a launch, from where it is worth it on several cores."""
         self.launches += 1
         launch = self._launch
@@ -285,8 +285,11 @@ class CompiledKernel:
         if launch.context.budget < 0:
             return
         spreading.looked(launch.blocks_done, thread_time() - begin)
+        if launch.blocks_done == blocks:
+            return
         assert self._bounds is not None
-        if launch.blocks_done < blocks and not spreading.run(launch, blocks, cores, numbers, self._bounds):
+        numbers = Numbers(asked.grid, asked.block, asked.parameters, symbols, budget)
+        if not spreading.run(launch, blocks, cores, numbers, self._bounds):
             launch.goes_on = 1
             self._run(self._reference)
 
