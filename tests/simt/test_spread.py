@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import threading
 import time
 from collections.abc import Callable
@@ -48,6 +49,33 @@ extern "C" __global__ void turned(int *out, const int *in, int w, int h) { int i
 extern "C" __global__ void bins(unsigned *count, const int *in, int n) { int i = I; if (i < n) atomicAdd(&count[in[i] & 15], 1u); }
 extern "C" __global__ void largest(int *most, const int *in, int n) { int i = I; if (i < n) atomicMax(most, in[i]); }
 extern "C" __global__ void marks(char *mark, const int *in, int n) { int i = I; if (i < n) mark[in[i] & 63] = 1; }
+struct Shape { int w, h; float scale; };
+extern "C" __global__ void shaped(float *out, const float *in, Shape s) {
+  int x = I, y = blockIdx.y;
+  if (x < s.w && y < s.h) out[y * s.w + x] = in[y * s.w + x] * s.scale;
+}
+extern "C" __global__ void pairs(float2 *out, const float2 *in, int n) {
+  __shared__ float2 mine[64];
+  mine[threadIdx.x] = in[I % n];
+  __syncthreads();
+  if (I < n) out[I] = mine[63 - threadIdx.x];
+}
+extern "C" __global__ void tiles(float *after, const float *before, int n, int turns) {
+  __shared__ float now[64];
+  const int inner = 64 - 2 * turns, tx = threadIdx.x, at = (int)blockIdx.x * inner - turns + tx;
+  bool known = at >= 0 && at < n;
+  if (known) now[tx] = before[at];
+  __syncthreads();
+  for (int k = 0; k < turns; k++) {
+    float next = 0;
+    known = at > 0 && at < n - 1 && tx > k && tx < 63 - k;
+    if (known) next = now[tx - 1] + now[tx] + now[tx + 1];
+    __syncthreads();
+    if (known) now[tx] = next;
+    __syncthreads();
+  }
+  if (known) after[at] = now[tx];
+}
 extern "C" __global__ void bytes(char *out, int n) { int i = I; if (i < n) out[i] = i * 7; }
 """
 ORDERED = """
@@ -125,6 +153,9 @@ FREE_CASES = [
     ("bins", 12, 64, (np.zeros(16, np.uint32), numbers(700), 700)),
     ("largest", 12, 64, (np.zeros(1, np.int32), numbers(700), 700)),
     ("marks", 12, 64, (np.zeros(64, np.int8), numbers(700), 700)),
+    ("shaped", (3, 13, 1), 32, (np.zeros(80 * 13, np.float32), reals(80 * 13), struct.pack("<iif", 80, 13, 1.5))),
+    ("pairs", 12, 64, (np.zeros(1400, np.float32), reals(1400), 700)),
+    ("tiles", 13, 64, (np.zeros(700, np.float32), reals(700), 700, 3)),
     ("bytes", 12, 50, (np.zeros(600, np.int8), 599)),
 ]
 
@@ -284,3 +315,42 @@ def test_random_places(
             if at < below and turns:
                 owners.setdefault(at, set()).add((block[0], block[1]))
     assert all(len(each) == 1 for each in owners.values())
+
+
+HALO = """
+extern "C" __global__ void k(int *out, const int *in, int stride, int lead, int low, int high, int turns, int n) {
+  int tx = threadIdx.x, at = (int)blockIdx.x * stride - lead + tx;
+  bool known = at >= 0 && at < n;
+  for (int k = 0; k < turns; k++) {
+    known = at >= 0 && at < n && tx > k + low && tx < high - k;
+    __syncthreads();
+  }
+  if (known) out[at] = in[at] + blockIdx.x;
+}
+"""
+
+
+@settings(max_examples=few(60), deadline=None)
+@given(
+    st.integers(1, 34),
+    st.integers(0, 5),
+    st.integers(-1, 6),
+    st.integers(24, 33),
+    st.integers(0, 4),
+    st.integers(1, 200),
+)
+def test_random_halos(
+    arena: Arena, cuda: Compile, stride: int, lead: int, low: int, high: int, turns: int, n: int
+) -> None:
+    """Tiles that overlap, of which some threads store: known from the last turn of a loop."""
+    case = Case(cuda(HALO), "k", 6, 32, numbers(200), numbers(200, 3), stride, lead, low, high, turns, n)
+    alike(case, arena, (2,))
+    owners: dict[int, set[int]] = {}
+    for block, tx in np.ndindex(6, 32):
+        at, k = block * stride - lead + tx, turns - 1
+        if 0 <= at < n and (not turns or k + low < tx < high - k):
+            owners.setdefault(at, set()).add(block)
+    if launches(case, SimtOptions(block=case.block)):
+        assert all(len(each) == 1 for each in owners.values())
+    elif turns and all(len(each) == 1 for each in owners.values()):
+        assert min(high - turns + 1, 32) - max(low + turns, 0) > stride or n < stride * 5, "it could have been spread"

@@ -16,11 +16,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations_with_replacement
 
-from kernelwright.codegen.simt.analyses.launch_forms import NEGATED, Forms, Numbers
+from kernelwright.codegen.simt.analyses.comparisons import NEGATED
+from kernelwright.codegen.simt.analyses.launch_forms import Forms, Numbers
 from kernelwright.codegen.simt.analyses.linear_form import Atom, Form, Range, Terms, fits
 from kernelwright.codegen.simt.program.control_flow import dominators
 from kernelwright.codegen.simt.program.lane_scalars import LOCAL_BASE, SHARED_BASE
-from kernelwright.codegen.simt.program.program import Access, Block, Const, Op, Operand, Program, Var, bits_of
+from kernelwright.codegen.simt.program.program import Access, Block, Const, Op, Operand, Phi, Program, Var, bits_of
 from kernelwright.lazy_dataclasses import dataclass
 
 ORDERED = frozenset(["clock", "print"])
@@ -87,6 +88,8 @@ class _Touch:
         self.op, self.form, self.guards, self.home = op, form, guards, home
         access: Access = op.detail
         self.access = access
+        if any(_with_guards(need, guards.values())[0].range[0] < 0 for need in form.needs):
+            form = self.form = Form(0, {Atom("anywhere", -ANYWHERE, ANYWHERE - 1): 1}, form.root)
         low, high = _with_guards(form, guards.values())[0].range
         self.range = (low, high + access.bytes) if low >= 0 and high < ANYWHERE else (0, ANYWHERE)
 
@@ -103,6 +106,8 @@ class BlockFootprints:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._above = dominators(program.blocks)
+        self._guarded: dict[Block, dict[Key, _Guard]] = {}
+        """Of the launch that is looked at: what is known in a block."""
         self._touches = [
             (b, op)
             for b in program.blocks
@@ -137,9 +142,11 @@ class BlockFootprints:
         forms = Forms(self._program, numbers)
         if not all(_is_inside_block(forms.of(op.args[0])) for op in self._program.ops() if op.code in BULK):
             return None
-        touches = [
-            self._touch(block, op, forms, buffers) for block, op in self._touches if forms.live and block in forms.live
-        ]
+        self._guarded.clear()
+        live = [(block, op) for block, op in self._touches if forms.live and block in forms.live]
+        for _, op in live:
+            forms.of(op.args[0])  # all of them first: conditions bound what addresses are divided into
+        touches = [self._touch(block, op, forms, buffers) for block, op in live]
         changing = [t for t in touches if t.access.kind != "load"]
         if any(t.home is None for t in changing):
             return None
@@ -157,17 +164,22 @@ class BlockFootprints:
         return Footprints(tuple(homes), tuple(_parts(changing)), certain)
 
     def _touch(self, block: Block, op: Op, forms: Forms, buffers: Sequence[Place]) -> _Touch:
-        form = forms.of(op.args[0])
+        form = forms.leaving(forms.of(op.args[0]), block)
         return _Touch(op, form, self._guards(block, forms), _home(form, buffers))
 
     # -- what conditions on the way say
 
     def _guards(self, block: Block, forms: Forms) -> dict[Key, _Guard]:
+        if block not in self._guarded:
+            self._guarded[block] = self._conditions(block, forms)
+        return self._guarded[block]
+
+    def _conditions(self, block: Block, forms: Forms) -> dict[Key, _Guard]:
         found: dict[Key, _Guard] = {}
         here, above = block, self._above[block]
         while above is not here:
             if here.preds == [above] and above.term.code == "branch" and len(set(above.succs)) == 2:
-                for guard in _said(above.term.args[0], above.term.targets[0] is here, forms, 0):
+                for guard in self._said(above.term.args[0], above.term.targets[0] is here, forms, block):
                     known = found.get(guard.key)
                     low, high = guard.range
                     if known is not None:
@@ -182,6 +194,29 @@ class BlockFootprints:
                 guard = _Guard({parts["quotient"]: 1}, (low, high))
                 found[guard.key] = guard
         return found
+
+    def _said(self, condition: Operand, holds: bool, forms: Forms, block: Block, depth: int = 0) -> Iterator[_Guard]:
+        """What a condition says of sums, as ``block`` finds them, where it holds or does not."""
+        op = condition.op if isinstance(condition, Var) else None
+        if op is None or depth > 8:
+            return
+        parts: list[tuple[Operand, bool]] = []
+        if op.code == "icmp":
+            yield from _compared(op, op.detail if holds else NEGATED[op.detail], forms, block)
+        elif op.code in ("and", "or") and (op.code == "and") == holds:
+            parts = [(arg, holds) for arg in op.args]
+        elif op.code == "select":
+            asked, yes, no = op.args
+            if holds and isinstance(no, Const) and not no.value:
+                parts = [(asked, True), (yes, True)]
+            elif not holds and isinstance(yes, Const) and yes.value:
+                parts = [(asked, False), (no, False)]
+        elif op.code == "xor" and isinstance(op.args[1], Const) and op.args[1].value:
+            parts = [(op.args[0], not holds)]
+        elif isinstance(op, Phi) and op.outs[0].block is not None:
+            parts = _only_way(op, op.outs[0].block, holds, forms)
+        for part, truth in parts:
+            yield from self._said(part, truth, forms, block, depth + 1)
 
     # -- do two accesses meet?
 
@@ -277,7 +312,8 @@ def _determined(terms: Terms) -> set[Atom]:
 def _with_guards(form: Form, guards: Iterable[_Guard]) -> tuple[Form, dict[Atom, Terms]]:
     """A form with sums that a guard bounds as atoms of their own, and what these are sums of. Longer sums first."""
     terms, insides = dict(form.terms), dict[Atom, Terms]()
-    for guard in sorted(guards, key=lambda g: -len(g.terms)):
+    longest_first = sorted(guards, key=lambda g: -len(g.terms))
+    for guard in longest_first:
         atoms = list(guard.terms.items())
         if guard.range[0] > guard.range[1] or not all(atom in terms for atom, _ in atoms):
             continue
@@ -287,36 +323,28 @@ def _with_guards(form: Form, guards: Iterable[_Guard]) -> tuple[Form, dict[Atom,
         for atom, _ in atoms:
             del terms[atom]
         terms[guard.atom] = factor
-        insides[guard.atom] = guard.terms
+        parts, others = _with_guards(Form(0, guard.terms), [g for g in longest_first if len(g.terms) < len(atoms)])
+        insides |= {guard.atom: parts.terms, **others}
     return Form(form.constant, terms), insides
 
 
-def _said(condition: Operand, holds: bool, forms: Forms, depth: int) -> Iterator[_Guard]:
-    """What a condition says of sums, where it holds or does not."""
-    op = condition.op if isinstance(condition, Var) else None
-    if op is None or depth > 8:
-        return
-    if op.code == "icmp":
-        yield from _compared(op, op.detail if holds else NEGATED[op.detail], forms)
-    elif op.code in ("and", "or") and (op.code == "and") == holds:
-        for arg in op.args:
-            yield from _said(arg, holds, forms, depth + 1)
-    elif op.code == "select":
-        asked, yes, no = op.args
-        if holds and isinstance(no, Const) and not no.value:
-            yield from _said(asked, True, forms, depth + 1)
-            yield from _said(yes, True, forms, depth + 1)
-        elif not holds and isinstance(yes, Const) and yes.value:
-            yield from _said(asked, False, forms, depth + 1)
-            yield from _said(no, False, forms, depth + 1)
-    elif op.code == "xor" and isinstance(op.args[1], Const) and op.args[1].value:
-        yield from _said(op.args[0], not holds, forms, depth + 1)
+def _only_way(phi: Phi, block: Block, holds: bool, forms: Forms) -> list[tuple[Operand, bool]]:
+    """What a phi behind a loop or a branch is, where only one of the ways to it can give this truth."""
+    if block.loop is not None and block.loop.header is block:
+        return []  # of another turn
+    ways = [
+        a
+        for a, b in zip(phi.args, phi.sources, strict=True)
+        if forms.live and b in forms.live and block in forms.goes_to(b)
+        if not (isinstance(a, Const) and bool(a.value) != holds)
+    ]
+    return [(ways[0], holds)] if len(ways) == 1 else []
 
 
-def _compared(op: Op, predicate: str, forms: Forms) -> Iterator[_Guard]:
-    a, b = (forms.of(each) for each in op.args)
+def _compared(op: Op, predicate: str, forms: Forms, block: Block) -> Iterator[_Guard]:
+    a, b = (forms.leaving(forms.of(each), block) for each in op.args)
     bits = bits_of(op.args[0].type)
-    if bits == 1 or not fits(a.range, bits) or not fits(b.range, bits):
+    if bits == 1 or a.needs or b.needs or not fits(a.range, bits) or not fits(b.range, bits):
         return
     if predicate in ("ugt", "uge", "sgt", "sge"):
         a, b, predicate = b, a, predicate[0] + {"gt": "lt", "ge": "le"}[predicate[1:]]

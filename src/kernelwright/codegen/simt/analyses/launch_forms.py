@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kernelwright.codegen.simt.analyses.linear_form import Atom, Form, Range, fits, limits
+from kernelwright.codegen.simt.analyses.comparisons import NEGATED, last_turn, truth
+from kernelwright.codegen.simt.analyses.linear_form import Atom, Form, fits, limits
 from kernelwright.codegen.simt.program.control_flow import dominators
 from kernelwright.codegen.simt.program.lane_scalars import LOCAL_BASE
 from kernelwright.codegen.simt.program.program import Block, Const, Loop, Op, Operand, Phi, Program, Var, bits_of
@@ -49,6 +50,8 @@ class Forms:
         self._while_open: dict[Var, Form] = {}
         """While it is found out how a loop's number moves: what holds only as long as that stands for itself."""
         self._loops: dict[Loop, dict[Var, Form]] = {}
+        self._last_turns: dict[Atom, tuple[Loop, int]] = {}
+        """Of loops with one way out that is taken after a number of turns that is known."""
         self._above = dominators(program.blocks)
         self.live: frozenset[Block] | None = None
         """The blocks that may run; None: not known yet, and what depends on the way a thread came is not, either."""
@@ -68,6 +71,8 @@ class Forms:
             return self._opaque(operand)
         self._depth += 1
         made = self._made(operand, operand.op)
+        if operand.op.code not in LINEAR and any(self.of(a).needs for a in operand.op.args):
+            made = self._opaque(operand)
         self._depth -= 1
         bits = bits_of(operand.type)
         if bits < 64 and not fits(made.range, bits):
@@ -82,6 +87,9 @@ class Forms:
         if low == high:
             return Form(low)
         return Form(0, {self._atom((var, low, high), f"%{var.number}", low, high): 1})
+
+    def _is_opaque(self, form: Form) -> bool:
+        return len(form.terms) == 1 and next(iter(form.terms)).name.startswith("%")
 
     def _atom(self, key: Any, name: str, low: int, high: int, axis: int | None = None) -> Atom:
         found = self._atoms.get(key)
@@ -162,7 +170,14 @@ class Forms:
 
     def _zext(self, var: Var, op: Op) -> Form:
         inner = self.of(op.args[0])
-        return inner if inner.range[0] >= 0 else self._opaque(var, 0, (1 << bits_of(op.args[0].type)) - 1)
+        low, high = inner.range
+        if low >= 0:
+            return inner
+        bits = bits_of(op.args[0].type)
+        if bits == 1 or high < 0 or inner.needs or not inner.terms or self._is_opaque(inner):
+            return self._opaque(var, 0, (1 << bits) - 1)
+        # A condition on the way may say that it is not negative.
+        return Form(inner.constant, inner.terms, needs=(inner,))
 
     def _trunc(self, var: Var, op: Op) -> Form:
         return self.of(op.args[0])  # unless it does not fit
@@ -253,6 +268,8 @@ class Forms:
         return self._joined(var, [self.of(each) for each in op.args[1:]])
 
     def _joined(self, var: Var, forms: list[Form]) -> Form:
+        if any(f.needs for f in forms):
+            return self._opaque(var)
         if all(f.key == forms[0].key for f in forms[1:]):
             return forms[0]
         low, high = min(f.range[0] for f in forms), max(f.range[1] for f in forms)
@@ -329,19 +346,11 @@ class Forms:
     def _compared(self, op: Op) -> bool | None:
         a, b = (self.of(each) for each in op.args)
         bits = bits_of(op.args[0].type)
-        if bits == 1 or not fits(a.range, bits) or not fits(b.range, bits):
+        if bits == 1 or a.needs or b.needs or not fits(a.range, bits) or not fits(b.range, bits):
             return None
-        predicate = op.detail
-        if predicate[0] == "u" and min(a.range[0], b.range[0]) < 0:
+        if op.detail[0] == "u" and min(a.range[0], b.range[0]) < 0:
             return None
-        low, high = a.plus(b, -1).range
-        if predicate in ("eq", "ne"):
-            same = None if low <= 0 <= high and (low or high) else low == 0
-            return same if predicate == "eq" or same is None else not same
-        if predicate[1:] in ("gt", "ge"):
-            low, high = -high, -low
-        most = 0 if predicate.endswith("e") else -1
-        return True if high <= most else False if low > most else None
+        return truth(op.detail, a.plus(b, -1).range)
 
     # -- loops
 
@@ -362,7 +371,16 @@ class Forms:
         if self.live is None or block is None or len(phi.args) > 8:
             return self._opaque(var)
         args = [a for a, b in zip(phi.args, phi.sources, strict=True) if b in self.live and block in self.goes_to(b)]
-        return self._joined(var, [self.of(a) for a in args]) if args else self._opaque(var)
+        return self._joined(var, [self.leaving(self.of(a), block) for a in args]) if args else self._opaque(var)
+
+    def leaving(self, form: Form, block: Block) -> Form:
+        """A form as ``block`` finds it: of loops that it is not in, the last turn is over."""
+        known = {
+            atom: turns
+            for atom, (loop, turns) in self._last_turns.items()
+            if atom in form.terms and block not in loop.blocks
+        }
+        return form.with_known(known) if known else form
 
     def _turning(self, loop: Loop) -> dict[Var, Form]:
         """The numbers that move by the same step in each turn of a loop: where they begin, and what all turns add."""
@@ -373,15 +391,18 @@ class Forms:
             pairs = list(zip(phi.args, phi.sources, strict=True))
             outside = [a for a, b in pairs if b is not loop.latch and (self.live is None or b in self.live)]
             inside = [a for a, b in pairs if b is loop.latch]
-            if var.type[0] == "i" and len(outside) == len(inside) == 1:
+            if var.type[0] == "i" and len(outside) == len(inside) == 1 and not self.of(outside[0]).needs:
                 firsts[var], latches[var] = self.of(outside[0]), inside[0]
         # A half of the range, so that a step more does not wrap; what comes out must be inside.
         own = {var: Atom(f"%{var.number}", *limits(bits_of(var.type) - 1)) for var in firsts}
         self._while_open = {var: Form(0, {atom: 1}) for var, atom in own.items()}
         moves = {var: self.of(latches[var]).plus(Form(0, {own[var]: 1}), -1) for var in firsts}
-        steps = {own[var]: move.constant for var, move in moves.items() if not move.terms}
+        steps = {own[var]: move.constant for var, move in moves.items() if not move.terms and not move.needs}
         starts = {own[var]: first for var, first in firsts.items()}
-        turn = Atom(f"turn of b{loop.header.number}", 0, self._turns(loop, starts, steps))
+        turns, is_exact = self._turns(loop, starts, steps)
+        turn = Atom(f"turn of b{loop.header.number}", 0, turns)
+        if is_exact:
+            self._last_turns[turn] = (loop, turns)
         self._while_open = {}
         found: dict[Var, Form] = {}
         for var, atom in own.items():
@@ -394,27 +415,31 @@ class Forms:
                 found[var] = made
         return found
 
-    def _turns(self, loop: Loop, starts: dict[Atom, Form], steps: dict[Atom, int]) -> int:
-        """How often a loop goes back at most, from the conditions that each turn asks.
+    def _turns(self, loop: Loop, starts: dict[Atom, Form], steps: dict[Atom, int]) -> tuple[int, bool]:
+        """How often a loop goes back at most, from the conditions that each turn asks; and whether that is how often it does.
 
         As long as they hold no turn wraps: each number is a step from one that was inside.
         """
-        most, block = self.numbers.budget, loop.latch
+        most, block, is_exact = self.numbers.budget, loop.latch, False
+        ways_out = sum(any(t not in loop.blocks for t in b.succs) for b in loop.blocks)
         while block in loop.blocks:
             term = block.term
             if term.code == "branch" and len(set(term.targets)) == 2:
                 inside = [t in loop.blocks for t in term.targets]
                 condition = term.args[0]
                 if inside.count(True) == 1 and isinstance(condition, Var) and condition.op is not None:
-                    most = min(most, self._bounded(condition.op, inside[0], starts, steps))
+                    turns, is_known = self._bounded(condition.op, inside[0], starts, steps)
+                    most, is_exact = min(most, turns), is_known and ways_out == 1
             if block is loop.header:
                 break
             block = self._above[block]
-        return max(most, 0)
+        return max(most, 0), is_exact
 
-    def _bounded(self, compare: Op, goes_on: bool, starts: dict[Atom, Form], steps: dict[Atom, int]) -> int:
-        """The last turn after which a comparison lets the loop go on, plus one."""
-        most = self.numbers.budget
+    def _bounded(
+        self, compare: Op, goes_on: bool, starts: dict[Atom, Form], steps: dict[Atom, int]
+    ) -> tuple[int, bool]:
+        """The first turn at which a comparison surely lets the loop end, and whether it lets it go on until then."""
+        most = self.numbers.budget, False
         if compare.code != "icmp":
             return most
         predicate = compare.detail if goes_on else NEGATED[compare.detail]
@@ -423,6 +448,8 @@ class Forms:
         if not fits(a.range, bits) or not fits(b.range, bits):
             return most
         difference = a.plus(b, -1)
+        if difference.needs:
+            return most
         turning = [atom for atom in difference.terms if atom in starts]
         if len(turning) != 1 or turning[0] not in steps or abs(difference.terms[turning[0]]) != 1:
             return most
@@ -432,35 +459,15 @@ class Forms:
         if not fits((low, high), bits - 1):
             return most
         difference = difference.plus(first, factor)  # what it is at turn 0; every turn adds ``moves``
-        turns = _last_turn(predicate, difference.range, factor * step, b.range[0] if factor > 0 else -1)
+        turns = last_turn(predicate, difference.range, factor * step, b.range[0] if factor > 0 else -1)
         if turns is None:
             return most
         ends = (low + min(0, step * (turns + 1)), high + max(0, step * (turns + 1)))
-        return turns if fits(ends, bits - 1) else most
+        return (turns, len(set(difference.range)) == 1) if fits(ends, bits - 1) else most
 
 
-def _last_turn(predicate: str, start: Range, moves: int, bound_low: int) -> int | None:
-    """How many turns in a row ``predicate`` lets go on a number that begins in ``start`` and is compared with 0, at most; None: nobody
-    knows. ``bound_low``: the least that an unsigned number is compared with."""
-    low, high = start
-    if predicate[0] == "u":
-        if predicate in ("ugt", "uge") or bound_low < 0:
-            return None
-        predicate = "s" + predicate[1:]  # below a number that is not negative
-    if predicate == "ne" and low == high and moves and low * moves <= 0 and low % moves == 0:
-        return -low // moves
-    bound = 0 if predicate.endswith("e") else 1
-    if predicate in ("slt", "sle") and moves > 0:
-        return max(0, (-bound - low) // moves + 1)
-    if predicate in ("sgt", "sge") and moves < 0:
-        return max(0, (high - bound) // -moves + 1)
-    return None
-
-
-NEGATED = {
-    "eq": "ne", "ne": "eq", "slt": "sge", "sge": "slt", "sgt": "sle", "sle": "sgt", "ult": "uge", "uge": "ult",
-    "ugt": "ule", "ule": "ugt",
-}  # fmt: skip
+LINEAR = frozenset(["add", "sub", "mul", "shl", "sext", "zext", "trunc", "gep", "source", "phi"])
+"""What keeps the needs of a form; what is made of one otherwise is opaque."""
 _RULES: dict[str, Any] = {
     "source": Forms._source,
     "add": Forms._add,

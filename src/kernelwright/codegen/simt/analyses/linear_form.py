@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 Terms = dict["Atom", int]
 Range = tuple[int, int]
 
@@ -22,12 +24,15 @@ class Atom:
 
 
 class Form:
-    """``constant`` + the sum of ``terms``. ``root``: the pointer it is made from, as a number."""
+    """``constant`` + the sum of ``terms``. ``root``: the pointer it is made from, as a number. ``needs``: forms that must not be
+    negative, else this one says nothing."""
 
-    __slots__ = ("constant", "root", "terms")
+    __slots__ = ("constant", "needs", "root", "terms")
 
-    def __init__(self, constant: int, terms: Terms | None = None, root: int | None = None) -> None:
-        self.constant, self.terms, self.root = constant, terms or {}, root
+    def __init__(
+        self, constant: int, terms: Terms | None = None, root: int | None = None, needs: tuple[Form, ...] = ()
+    ) -> None:
+        self.constant, self.terms, self.root, self.needs = constant, terms or {}, root, needs
 
     @property
     def range(self) -> Range:
@@ -45,11 +50,20 @@ class Form:
                 terms[atom] = total
             else:
                 terms.pop(atom, None)
-        return Form(self.constant + factor * other.constant, terms, _root(self, other, factor))
+        return Form(
+            self.constant + factor * other.constant, terms, _root(self, other, factor), self.needs + other.needs
+        )
 
     def times(self, factor: int) -> Form:
         root = self.root if factor == 1 else None
-        return Form(self.constant * factor, {a: k * factor for a, k in self.terms.items()} if factor else {}, root)
+        terms = {a: k * factor for a, k in self.terms.items()} if factor else {}
+        return Form(self.constant * factor, terms, root, self.needs)
+
+    def with_known(self, known: Mapping[Atom, int]) -> Form:
+        """The same where some atoms are known to be these numbers."""
+        constant = self.constant + sum(k * known[a] for a, k in self.terms.items() if a in known)
+        terms = {a: k for a, k in self.terms.items() if a not in known}
+        return Form(constant, terms, self.root, tuple(need.with_known(known) for need in self.needs))
 
     def divisible(self, by: int) -> bool:
         return self.constant % by == 0 and all(k % by == 0 for k in self.terms.values())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Hashable
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any
 
 import numpy as np
@@ -138,13 +138,13 @@ class Spreading:
             return known[1]
         if expected < WORTH.plans * self._planning_s:
             return None
-        begin = perf_counter()
+        begin = thread_time()
         if self._footprints is None:
             self._footprints = _footprints(self._kernel)
             self.is_off = self._footprints.is_ordered
-            begin = perf_counter()
+            begin = thread_time()
         plan = _planned(self._footprints, numbers, bounds)
-        self._planning_s = perf_counter() - begin
+        self._planning_s = thread_time() - begin
         self._plans.put(key, (bounds, plan))
         return plan
 
