@@ -57,6 +57,7 @@ _.warp_order
 _.n_groups
 _.fresh_sites
 _.new_shape
+_.patience_ns
 _.ntid
 _.block_shared
 _.dynamic_shared

@@ -19,7 +19,7 @@ __global__ void count() { atomicAdd(&counter, limit); }
 __global__ void raise() { level += 1; }
 __global__ void store(int *where, long long offset, int value) { where[offset] = value; }
 __global__ void load(const char *from, int *out) { *out = *(const int *)from; }
-__global__ void spin(volatile int *flag) { while (*flag == 0) ; }
+__global__ void spin(volatile int *flag) { while (*flag == 0) clock64(); }
 __global__ void trap() { __trap(); }
 __global__ void check(int limit) { assert((int)threadIdx.x < limit); }
 __global__ void diverge(int *p)

@@ -42,7 +42,7 @@ __global__ void mixed(char c, Pair pair, bool yes, unsigned long long big, doubl
 {
     out[0] = c; out[1] = pair.a; out[2] = pair.b; out[3] = yes; out[4] = big;
 }
-__global__ void spin(volatile int *flag) { while (*flag == 0) ; }
+__global__ void spin(volatile int *flag) { while (*flag == 0) clock64(); }
 __global__ void hello() { printf("thread %d\n", (int)threadIdx.x); }
 __global__ void last(int *who) { *who = blockIdx.x; }
 __global__ void strange() { asm volatile("brkpt;"); }

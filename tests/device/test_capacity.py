@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -53,9 +54,11 @@ def test_settings_of_an_environment() -> None:
         "KERNELWRIGHT_BUDGET": "5",
         "KERNELWRIGHT_TIMEOUT": "7",
         "KERNELWRIGHT_MEMORY": "1G",
+        "KERNELWRIGHT_CORES": "3",
     }
     told = Settings.of(given)
     assert (told.name, told.budget, told.timeout_s, told.memory_bytes) == ("p100", 5, 7.0, 1 << 30)
+    assert (told.cores, plain.cores) == (3, len(os.sched_getaffinity(0)))
     real = Settings.of({"KERNELWRIGHT_DEVICE": "cuda:3"})
     assert (real.name, real.real, real.timeout_s) == ("cuda:3", "cuda:3", 0.0)
     assert Settings.for_device("cuda").real == "cuda:0"

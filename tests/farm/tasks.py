@@ -41,6 +41,10 @@ def identity() -> Callable[[Any], Any]:
     return lambda item: item
 
 
+def environment() -> Callable[[str], str | None]:
+    return os.environ.get
+
+
 def whoami() -> Callable[[Any], tuple[int, int]]:
     return lambda _: (os.getpid(), threading.active_count())
 

@@ -61,6 +61,12 @@ def test_one_worker_is_another_process_too() -> None:
         assert threads == 1
 
 
+def test_a_worker_is_one_core_s_worth() -> None:
+    """Launches of the virtual GPU in it keep to one core, too."""
+    with Pool(tasks.environment, workers=1) as pool:
+        assert dict(pool.map(["KERNELWRIGHT_CORES", "OMP_NUM_THREADS"])) == {0: "1", 1: "1"}
+
+
 def test_arguments_reach_the_set_up_whatever_their_size() -> None:
     with Pool(tasks.adding, (5, b"x" * 3_000_000), workers=1) as pool:
         assert dict(pool.map([1])) == {0: 3_000_006}

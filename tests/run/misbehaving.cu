@@ -20,7 +20,14 @@ __global__ void add(const float *a, const float *b, float *c, int n)
 
 __global__ void store(int *where, long offset, int value) { where[offset] = value; }
 __global__ void load_misaligned(char *where, int *out) { *out = *(int *)(where + 1); }
-__global__ void endless(volatile int *flag) { while (*flag == 0) ; }
+__global__ void endless(volatile int *flag) { while (*flag == 0) clock64(); }
+__global__ void awaits(volatile int *flag) { while (*flag == 0) ; }
+__global__ void works(float *out, int turns)
+{
+    float x = threadIdx.x;
+    for (int k = 0; k < turns; k++) x = x * 0.999f + 1;
+    out[blockIdx.x * blockDim.x + threadIdx.x] = x;
+}
 __global__ void nothing() {}
 __global__ void trap() { if (threadIdx.x == 3) __trap(); }
 __global__ void fails(int limit) { assert((int)threadIdx.x < limit); }
@@ -80,6 +87,13 @@ static void never_ends()
     int *flag;
     cudaMalloc(&flag, 4); cudaMemset(flag, 0, 4);
     endless<<<1, 32>>>(flag);
+    SAY(cudaDeviceSynchronize());
+}
+static void waits_for_ever()
+{
+    int *flag;
+    cudaMalloc(&flag, 4); cudaMemset(flag, 0, 4);
+    awaits<<<2, 64>>>(flag);
     SAY(cudaDeviceSynchronize());
 }
 static void traps() { trap<<<1, 32>>>(); SAY(cudaDeviceSynchronize()); }
@@ -174,16 +188,25 @@ static void minds()
     SAY(cudaMemcpyFromSymbol(&value, counter, 4));
     printf("%d\n", value);
 }
+static void works_long()
+{
+    float *out;
+    cudaMalloc(&out, 4 << 22);
+    works<<<1 << 16, 64>>>(out, 1 << 20);
+    printf("here\n"), fflush(stdout);
+    cudaDeviceSynchronize();
+}
 static void leaves() { int *flag; cudaMalloc(&flag, 4); cudaMemset(flag, 0, 4); endless<<<1, 32>>>(flag); }
 
 int main(int argc, char **argv)
 {
     static const struct { const char *name; void (*run)(); } parts[] = {
         {"overrun", overrun}, {"null", null}, {"freed", freed}, {"misaligned", misaligned}, {"endless", never_ends},
+        {"waits-for-ever", waits_for_ever},
         {"trap", traps}, {"assert", asserts}, {"barrier", barrier}, {"shared", shared}, {"variable", variable},
         {"too-much", too_much}, {"geometry", geometry}, {"many-blocks", many_blocks}, {"frees-twice", frees_twice},
         {"devices", devices}, {"reset", reset}, {"silent", silent}, {"crashes", crashes}, {"exits", exits},
-        {"waits", waits}, {"hangs", hangs}, {"minds", minds}, {"leaves", leaves}};
+        {"waits", waits}, {"hangs", hangs}, {"works", works_long}, {"minds", minds}, {"leaves", leaves}};
     for (auto &part : parts)
         if (argc > 1 && !strcmp(part.name, argv[1])) {
             part.run();

@@ -97,11 +97,13 @@ def running(*words: str | Path, cwd: Path) -> Iterator[subprocess.Popen[str]]:
     assert not was_late, "something had to be killed"
 
 
-@pytest.mark.parametrize("part", ["hangs", "waits"])
+@pytest.mark.parametrize("part", ["hangs", "waits", "works"])
 @pytest.mark.parametrize("to", ["kw", "terminal"])
 def test_interrupted(program: Path, part: str, to: str, tmp_path: Path) -> None:
-    """In the middle of a kernel and outside of one; by a signal to ``kw`` alone, or by Ctrl-C, which reaches all."""
+    """In the middle of a kernel, of one that runs on several cores, and outside of one; by a signal to ``kw`` alone, or by Ctrl-C, which reaches all."""
     with running(*command("run", program, "--", part), cwd=tmp_path) as process:
+        if part == "works":
+            time.sleep(1)  # until it runs on several cores
         (os.kill if to == "kw" else os.killpg)(process.pid, signal.SIGINT)
         assert process.wait(timeout=PATIENCE_S) == 130
     nothing_is_left(tmp_path, process.pid)
@@ -145,8 +147,11 @@ def test_terminated(program: Path, to: str, tmp_path: Path) -> None:
     nothing_is_left(tmp_path, process.pid)
 
 
-def test_killed(program: Path, tmp_path: Path) -> None:
-    with running(*command("run", program, "--", "hangs"), cwd=tmp_path) as process:
+@pytest.mark.parametrize("part", ["hangs", "works"])
+def test_killed(program: Path, part: str, tmp_path: Path) -> None:
+    with running(*command("run", program, "--", part), cwd=tmp_path) as process:
+        if part == "works":
+            time.sleep(1)  # until it runs on several cores
         process.kill()
         assert process.wait(timeout=PATIENCE_S) == -signal.SIGKILL
     nothing_is_left(tmp_path, process.pid)
@@ -212,6 +217,7 @@ def test_a_worker_that_nobody_asked_for(tmp_path: Path) -> None:
             "KERNELWRIGHT_DEVICE", "cuda:9", "kw: ", marks=pytest.mark.skipif(HAS_GPU, reason="there is a GPU here")
         ),
         ("KERNELWRIGHT_DEVICE", "h300", "unknown GPU 'h300'"),
+        ("KERNELWRIGHT_CORES", "0", "KERNELWRIGHT_CORES=0 is no number of cores"),
         ("KERNELWRIGHT_BUDGET", "much", "KERNELWRIGHT_BUDGET=much is no whole number"),
         ("KERNELWRIGHT_MEMORY", "0", "no amount of memory"),
         ("KERNELWRIGHT_STRICT", "yes", "KERNELWRIGHT_STRICT=yes is neither 0 nor 1"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 
@@ -41,6 +42,10 @@ SAID = {
     "shared": (LOST, [place("box[threadIdx.x + n] = 1"), "thread (24, 0, 0)", "shared memory"]),
     "variable": (LOST, [place("void table_overrun("), "'table' (32 bytes)"]),
     "endless": (["cudaErrorLaunchTimeout"], [place("void endless("), "it did not end", "1000000 loop iterations"]),
+    "waits-for-ever": (
+        ["cudaErrorLaunchTimeout"],
+        [place("void awaits("), "kernel awaits, block (0, 0, 0), thread (0, 0, 0): it waits for ever: no other thread"],
+    ),
     "too-much": (
         ["cudaSuccess", *3 * ["cudaErrorMemoryAllocation"], "cudaSuccess", "cudaSuccess"],
         ["an allocation of 1125899906842624 bytes finds no room"],
@@ -57,6 +62,13 @@ SAID = {
     "reset": ([*LOST, "cudaSuccess", "cudaSuccess", "73"], ["the pointer is null"]),
     "silent": ([], [place("void store("), "the pointer is null"]),
 }
+
+
+def test_what_waits_for_ever_is_noticed_at_once(run: Here) -> None:
+    """Without the budget of the tests above, it took eight minutes."""
+    begin = time.monotonic()
+    ran = run(MISBEHAVING, "--", "waits-for-ever")
+    assert ran.lines == ["cudaErrorLaunchTimeout"] and time.monotonic() - begin < 20
 
 
 @pytest.mark.parametrize("name", SAID)

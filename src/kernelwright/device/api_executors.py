@@ -60,7 +60,7 @@ class VirtualLauncher:
     def __init__(self, settings: Settings, timing: bool) -> None:
         self.arena = Arena()
         self._settings = settings
-        self._gpu = VirtualGpu()
+        self._gpu = VirtualGpu(cores=settings.cores)
         self.virtual: VirtualGpu | None = self._gpu
         self._timing = Timing(settings.gpu, self.arena, warm=False) if timing else None
         self._beside = ThreadPoolExecutor(1, "kernelwright-device")

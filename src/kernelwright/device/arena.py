@@ -121,6 +121,8 @@ class Arena:
         self.base = base
         self.reserve = reserve
         self.version = 0
+        self.host_writes = False
+        """Whether the host may write to buffers while kernels run (pinned and managed memory); who allocates such says so."""
         """Grows with every change of the table of buffers, so that a cached ``bounds()`` knows when it is stale."""
         self._live: list[Buffer] = []
         self._starts: list[int] = []

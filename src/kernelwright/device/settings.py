@@ -4,6 +4,7 @@ KERNELWRIGHT_DEVICE    the device: auto, a virtual GPU by name or as gpu_text.py
 KERNELWRIGHT_BUDGET    times that the warps of one launch may go back in loops before it counts as endless
 KERNELWRIGHT_TIMEOUT   seconds that one launch may run; 0: as long as it wants
 KERNELWRIGHT_MEMORY    bytes of memory that the worker may use, device memory included; also 512M, 16G
+KERNELWRIGHT_CORES     cores that one launch may run on; all that there are
 KERNELWRIGHT_STRICT    1: a read past a buffer that a GPU would let pass ends its launch
 KERNELWRIGHT_WINNERS   off: a program's own kernels run, not the winners that it carries; count: at the end, which ran how often
 """
@@ -16,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kernelwright.calibration import Calibration, load
+from kernelwright.device.virtual_gpu.launch_cores import launch_cores
 from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.own_gpu import with_calibration
@@ -49,6 +51,8 @@ class Settings:
     """Whether a read past a buffer that a GPU would let pass ends its launch (``overread.py``)."""
     winners: str = ""
     """``off``: those that a program carries do not run. ``count``: at the end, what ran is told."""
+    cores: int = 1
+    """On how many a launch on the virtual GPU may run."""
 
     @property
     def name(self) -> str:
@@ -70,6 +74,7 @@ class Settings:
             timeout_s=_number(environment, "KERNELWRIGHT_TIMEOUT"),
             memory_bytes=size_in_bytes(memory) if memory else None,
             strict=strict == "1",
+            cores=launch_cores(environment),
         )
         return replace(found, winners=winners)
 
@@ -82,12 +87,13 @@ class Settings:
         memory_bytes: int | None = None,
         virtual_for: str = "",
         strict: bool = False,
+        cores: int | None = None,
     ) -> Settings:
         """The device that ``name`` asks for: ``auto`` is a real GPU where there is one that we can use.
 
         ``virtual_for``: what is going to be done that only a virtual GPU does; ``auto`` is one then, and a real one is
-        refused. Nobody waits for a real GPU with less patience than the program has, unless told so. Raises ``Misuse`` for
-        a name nobody knows.
+        refused. ``cores`` as ``launch_cores`` says, unless told. Nobody waits for a real GPU with less patience than the program
+        has, unless told so. Raises ``Misuse`` for a name nobody knows.
         """
         virtual_for = virtual_for or ("--strict" if strict else "")
         real = "" if virtual_for and name == "auto" else real_gpu(name)
@@ -98,8 +104,9 @@ class Settings:
         if timeout_s is None:
             timeout_s = 0.0 if real else TIMEOUT_S
         return cls(
-            virtual_gpu(name), BUDGET if budget is None else budget, float(timeout_s), memory_bytes, real, strict
-        )
+            virtual_gpu(name), BUDGET if budget is None else budget, float(timeout_s), memory_bytes, real, strict,
+            cores=launch_cores() if cores is None else cores,
+        )  # fmt: skip
 
     @property
     def overread(self) -> int | None:

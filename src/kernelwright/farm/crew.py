@@ -34,7 +34,7 @@ from kernelwright.lazy_dataclasses import dataclass
 START_S = 300.0
 """What importing and setting up may take."""
 STOP_S = 10.0
-ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "KERNELWRIGHT_CORES")
 """A worker is one core's worth; and a process with threads cannot be copied."""
 
 

@@ -14,6 +14,7 @@ import typer
 from kernelwright.cuda.names import readable
 from kernelwright.device.settings import BUDGET
 from kernelwright.device.virtual_gpu.gpu import VirtualGpu
+from kernelwright.device.virtual_gpu.launch_cores import launch_cores
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.replay import ReplayedLaunch, replay
@@ -38,7 +39,9 @@ def command(
     rules = parse_rules(compare) if compare else None
     rows: list[dict[str, Any]] = []
     with Capture.read(capture, partial=partial) as opened:
-        for one in replay(opened, VirtualGpu().run, kernel=_called(opened, kernel), rules=rules, budget=budget):
+        for one in replay(
+            opened, VirtualGpu(cores=launch_cores()).run, kernel=_called(opened, kernel), rules=rules, budget=budget
+        ):
             rows.append(_row(one))
             if not as_json and not one.as_recorded:
                 print(one)

@@ -31,6 +31,7 @@ class Allocations:
 
     def start_over(self) -> None:
         """Nothing is allocated any more; the arena is somebody else's to reset."""
+        self._arena.host_writes = False
         self._sizes: dict[int, int] = {}
         self._count = 0
         self._used = 0
@@ -48,6 +49,7 @@ class Allocations:
             buffer = self._arena.allocate(size, f"{_KINDS[MemoryKind(kind)]} allocation {self._count + 1}", fill=fill)
         except DeviceError as error:
             raise Refused(CudaError.MEMORY_ALLOCATION, error.message) from None
+        self._arena.host_writes |= kind != MemoryKind.DEVICE
         self._count += 1
         self._sizes[buffer.address] = size
         self._used += size

@@ -81,7 +81,7 @@ class Engine:
                 binding()
                 runtime()
                 if self._kept.gpu is None:
-                    self._kept.gpu = VirtualGpu()
+                    self._kept.gpu = VirtualGpu(cores=self.settings.cores)
                 self._device = self._kept.gpu
             if self._timed and self._timing is None:
                 from kernelwright.device.virtual_gpu.launch_estimates import Timing
@@ -226,6 +226,7 @@ class Engine:
 
     def failure_of(self, fault: Fault, number: int, launch: Launch) -> Failure | None:
         """A kernel's fault as its program learns of it; None for one that was stopped because its program has gone."""
+        from kernelwright.codegen.simt.launching.runtime_structs import WAITS
         from kernelwright.device.serving.fault_sentence import sentence_of
 
         under_way = self._under_way
@@ -237,7 +238,8 @@ class Engine:
                 if under_way.timed_out
                 else f"{self.settings.budget} loop iterations (--budget or KERNELWRIGHT_BUDGET sets this limit)"
             )
-            fault = replace(fault, message=f"it did not end, and was stopped after {limit}")
+            if fault.message != WAITS:
+                fault = replace(fault, message=f"it did not end, and was stopped after {limit}")
         loaded = self.registered.loaded(number)
         sentence = sentence_of(fault, loaded.module, launch.parameters, self._arena)
         is_told = any(observer.tells for observer in self._observers)

@@ -135,6 +135,7 @@ class Registered:
         is_managed = bool(flags & SymbolFlags.MANAGED)
         self._variables[number] = RegisteredVariable(name, owner, size, address if is_managed else 0)
         if is_managed:
+            self._arena.host_writes = True
             owner.managed[name] = Buffer(address, size, name)
 
     def remove_module(self, number: int) -> None:

@@ -98,10 +98,12 @@ class Launched:
 class VirtualGpu:
     """The virtual GPU with the code of the kernels that ran on it. Not for several threads at once.
 
-    A kernel is compiled once per block shape; of more than ``kept`` kernels the code of those used last is kept.
+    A kernel is compiled once per block shape; of more than ``kept`` kernels the code of those used last is kept. ``cores``: on
+    how many a launch may run, which changes nothing but its time.
     """
 
-    def __init__(self, kept: int | None = None) -> None:
+    def __init__(self, kept: int | None = None, *, cores: int = 1) -> None:
+        self._cores = cores
         self._compiled: LruCache[Hashable, CompiledKernel] = LruCache(kept)
         self._running: tuple[str, CompiledKernel] | None = None
 
@@ -165,6 +167,7 @@ class VirtualGpu:
                 watch=watch,
                 overread=execution.overread,
                 blocks=blocks,
+                cores=self._cores,
             )
         finally:
             self._running = None

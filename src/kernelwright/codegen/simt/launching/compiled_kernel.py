@@ -11,12 +11,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from kernelwright.codegen.simt.analyses.launch_forms import Numbers
 from kernelwright.codegen.simt.emission.warp_cooperation import MODES
 from kernelwright.codegen.simt.emission.warp_cooperation import OPERATIONS as WARP_OPERATIONS
 from kernelwright.codegen.simt.launching import runtime_structs
@@ -25,6 +26,7 @@ from kernelwright.codegen.simt.launching.launch_result import NO_EVENTS, Found, 
 from kernelwright.codegen.simt.launching.overread_table import OverreadTable
 from kernelwright.codegen.simt.launching.runtime_library import runtime
 from kernelwright.codegen.simt.launching.runtime_structs import ACCESS, BUFFER, FLOATS, KINDS, OPERATIONS, POINT, SITE
+from kernelwright.codegen.simt.launching.spread import Spreading
 from kernelwright.codegen.simt.launching.watching import Caches, Watch, Watching
 from kernelwright.codegen.simt.lower import HostKernel, lower
 from kernelwright.codegen.simt.program.lane_scalars import LOCAL_BASE
@@ -40,12 +42,18 @@ ROWS_OF_ORDER = 1 << 16
 PRINT_BYTES = 8 << 20
 """Room for what a launch prints."""
 SHARED_LIMIT = 1 << 20
+HOST_NS = 10_000_000_000
+"""How long a block waits for what only the host can bring."""
 NEAR = 1 << 32
 """Faults so close to the structs passed by value missed one of them."""
 
 
 class Memory(Protocol):
-    """What a launch needs of global memory: the table of buffers (``start``, ``end``, ``index``, ``writable``)."""
+    """What a launch needs of global memory: the table of buffers (``start``, ``end``, ``index``, ``writable``), and
+    whether the host may write there while kernels run."""
+
+    @property
+    def host_writes(self) -> bool: ...
 
     def bounds(self) -> npt.NDArray[Any]: ...
 
@@ -115,6 +123,9 @@ class CompiledKernel:
         self._bounds_at = 0
         self._run = runtime().simt_run
         self._prints = kernel.prints
+        self.launches = 0
+        """Launches that might have run on several cores."""
+        self._spreading = Spreading(kernel)
         self._take(kernel, code)
 
     def _take(self, kernel: HostKernel, code: HostCode) -> None:
@@ -156,6 +167,11 @@ class CompiledKernel:
         return launch
 
     @property
+    def spread(self) -> int:
+        """Launches that ran on several cores."""
+        return self._spreading.spread
+
+    @property
     def blocks_done(self) -> int:
         """Blocks that the launch under way has finished, for another thread."""
         running = self._running
@@ -168,7 +184,7 @@ class CompiledKernel:
         """
         running = self._running
         if running is not None:
-            running.context.budget = -(1 << 62)
+            runtime().simt_halt(ctypes.byref(running))
         return running is not None
 
     def _room(self, name: str, size: int) -> int:
@@ -190,12 +206,14 @@ class CompiledKernel:
         watch: Watch | None = None,
         overread: int | None = None,
         blocks: Sequence[int] | None = None,
+        cores: int = 1,
     ) -> LaunchResult:
         """Runs the kernel to its end or its first fault; effects are in the memory.
 
         ``symbols`` gives the address of each of ``kernel.symbols``; ``budget`` is the number of times warps may go back in
         loops; ``overread`` the byte that a read past a buffer gives, None where that is a fault. ``blocks``: of the grid only
-        these run (linear numbers), in the order given, whatever the schedule says of blocks. Raises ``DeviceError`` for a
+        these run (linear numbers), in the order given, whatever the schedule says of blocks. ``cores``: on how many the launch may
+        run, which changes nothing but the time. Raises ``DeviceError`` for a
         launch that cannot begin.
         """
         if self._patience < 0:
@@ -232,10 +250,15 @@ class CompiledKernel:
         if schedule is not None and schedule.kind == "weak":
             watch = replace(watch or Watch(), weak=schedule.seed)
         watching = Watching(watch, launch, bounds) if watch is not None else None
+        spreading = self._spreading if cores > 1 and not (ordered or blocks is not None or watch is not None) else None
+        launch.patience_ns = HOST_NS if memory.host_writes else 0
         self._running = launch
         begin = perf_counter()
         try:
-            self._run(self._reference)
+            if spreading is None or spreading.is_off or x * y * z < 2:
+                self._run(self._reference)
+            else:
+                self._run_spread(spreading, asked, cores, symbols or {}, budget)
             self._patience -= perf_counter() - begin
             return self._result(watching)
         finally:
@@ -246,6 +269,29 @@ class CompiledKernel:
                 launch.n_order = 0
                 launch.block_order = launch.warp_order = launch.groups = None
                 launch.n_groups = 0
+
+    def _run_spread(
+        self, spreading: Spreading, asked: Launch, cores: int, symbols: Mapping[str, int], budget: int
+    ) -> None:
+        """Runs a launch, from where it is worth it on several cores."""
+        self.launches += 1
+        launch = self._launch
+        x, y, z = asked.grid
+        blocks = x * y * z
+        begin = thread_time()
+        launch.pause_ns = spreading.pause_ns(blocks)
+        self._run(self._reference)
+        launch.pause_ns = 0
+        if launch.context.budget < 0:
+            return
+        spreading.looked(launch.blocks_done, thread_time() - begin)
+        if launch.blocks_done == blocks:
+            return
+        assert self._bounds is not None
+        numbers = Numbers(asked.grid, asked.block, asked.parameters, symbols, budget)
+        if not spreading.run(launch, blocks, cores, numbers, self._bounds):
+            launch.goes_on = 1
+            self._run(self._reference)
 
     def _improve(self) -> None:
         """Better code for what is run a lot."""
@@ -365,6 +411,8 @@ class CompiledKernel:
             assert self._bounds is not None
             message = _assertion(record, self._bounds) if is_assert else runtime_structs.MESSAGES.get(number, "")
             note = (message, kernel.notes[site].origin)
+        elif number == runtime_structs.AT_WAIT:
+            note = (runtime_structs.WAITS, kernel.points[site - 1].origin)
         address = record.address
         if abs(address - self._context.by_value_host) < NEAR:
             # Each thread has its own copy in local memory: where this process keeps one for all is nobody's business.

@@ -13,7 +13,7 @@ from pathlib import Path
 from kernelwright.cache import cache_folder, content_key, write_atomically
 from kernelwright.codegen.simt.emission import struct_offsets
 from kernelwright.codegen.simt.emission.row_functions import ROWS
-from kernelwright.codegen.simt.launching.runtime_structs import LaunchStruct
+from kernelwright.codegen.simt.launching.runtime_structs import LaunchStruct, SpreadStruct
 from kernelwright.cuda.clang import ziglang_folder
 from kernelwright.errors import ToolError
 from kernelwright.passes.llvm import binding
@@ -67,7 +67,16 @@ def library_path() -> Path:
 def _compile(files: list[Path], options: list[str]) -> bytes:
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
         target = Path(folder) / "simt.so"
-        command = [str(ziglang_folder() / "zig"), "cc", *options, "-o", str(target), *map(str, files), "-lm"]
+        command = [
+            str(ziglang_folder() / "zig"),
+            "cc",
+            *options,
+            "-o",
+            str(target),
+            *map(str, files),
+            "-lm",
+            "-lpthread",
+        ]
         run = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
         if run.returncode or not target.is_file():
             first = next((line for line in run.stderr.splitlines() if "error" in line), run.stderr.strip()[:200])
@@ -81,8 +90,14 @@ def runtime() -> ctypes.CDLL:
     library = ctypes.CDLL(str(library_path()))
     library.simt_run.argtypes = [ctypes.c_void_p]
     library.simt_run.restype = None
-    library.simt_launch_bytes.restype = library.simt_overreads_bytes.restype = ctypes.c_uint64
-    assert library.simt_launch_bytes() == ctypes.sizeof(LaunchStruct), "records.py and driver.c disagree"
+    library.simt_halt.argtypes, library.simt_halt.restype = [ctypes.c_void_p], None
+    library.simt_run_spread.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    library.simt_run_spread.restype = ctypes.c_uint32
+    library.simt_launch_bytes.restype = library.simt_spread_bytes.restype = library.simt_overreads_bytes.restype = (
+        ctypes.c_uint64
+    )
+    assert library.simt_launch_bytes() == ctypes.sizeof(LaunchStruct), "runtime_structs.py and launch.h disagree"
+    assert library.simt_spread_bytes() == ctypes.sizeof(SpreadStruct), "runtime_structs.py and spread.h disagree"
     for name, address in _addresses(library).items():
         binding().add_symbol(name, address)
     return library

@@ -64,7 +64,9 @@ class Context(ctypes.Structure):
         ("check", ctypes.c_void_p), ("cache", ctypes.c_void_p), ("print", ctypes.c_void_p),
         ("print_size", ctypes.c_uint64), ("print_used", ctypes.c_uint64), ("print_lost", ctypes.c_uint64),
         ("arrivals", ctypes.c_uint32 * 16), ("overread", ctypes.c_uint32), ("pad", ctypes.c_uint32),
-        ("overreads", ctypes.c_void_p), ("weak", ctypes.c_void_p),
+        ("overreads", ctypes.c_void_p), ("weak", ctypes.c_void_p), ("spread", ctypes.c_uint32),
+        ("departed", ctypes.c_uint32), ("written", ctypes.c_void_p), ("homes", ctypes.c_void_p),
+        ("changes", ctypes.c_void_p),
     ]  # fmt: skip
 
 
@@ -95,7 +97,21 @@ class LaunchStruct(ctypes.Structure):
         ("n_groups", ctypes.c_uint32), ("groups", ctypes.c_void_p), ("group_rows", ctypes.c_uint32),
         ("watch_every", ctypes.c_uint32), ("blocks_done", ctypes.c_uint64), ("watch_list", ctypes.c_void_p),
         ("n_watch_list", ctypes.c_uint32), ("new_shape", ctypes.c_uint32), ("fresh_sites", ctypes.c_void_p),
-        ("n_counts", ctypes.c_uint32), ("n_order", ctypes.c_uint32),
+        ("n_counts", ctypes.c_uint32), ("n_order", ctypes.c_uint32), ("pause_ns", ctypes.c_uint64),
+        ("goes_on", ctypes.c_uint32), ("halted", ctypes.c_uint32), ("patience_ns", ctypes.c_uint64), ("workers", ctypes.c_void_p),
+        ("n_workers", ctypes.c_uint64),
+    ]  # fmt: skip
+
+
+class SpreadStruct(ctypes.Structure):
+    """What is said of a launch whose blocks run at the same time (``simt_spread``)."""
+
+    _fields_ = [
+        ("n_workers", ctypes.c_uint64), ("step", ctypes.c_uint64), ("n_blocks", ctypes.c_uint64),
+        ("written", ctypes.c_void_p), ("homes", ctypes.c_void_p), ("saved", ctypes.c_void_p),
+        ("n_saved", ctypes.c_uint64), ("room", ctypes.c_void_p), ("departed", ctypes.c_uint64),
+        ("busy_ns", ctypes.c_uint64), ("launch", ctypes.c_void_p), ("next", ctypes.c_uint64),
+        ("ended", ctypes.c_uint32), ("pad", ctypes.c_uint32),
     ]  # fmt: skip
 
 
@@ -120,10 +136,12 @@ OPERATIONS = (
 FLOATS = {"half": 1, "bfloat": 2, "float": 3, "double": 4}
 FAULT_KINDS = (
     "", "out-of-bounds", "misaligned", "barrier", "trap", "assert", "endless", "read-only", "out-of-bounds", "barrier",
-    "misaligned",
+    "misaligned", "endless",
 )  # fmt: skip
 AT_ACCESS, AT_BARRIER, AT_NOTE = frozenset([1, 2, 7]), 3, frozenset([4, 5, 8, 9, 10])
 """What the ``site`` of a fault of each kind counts."""
 MISALIGNED_BULK = 10
+AT_WAIT = 11
+WAITS = "it waits for ever: no other thread of its block changes what it waits for, and blocks run one after the other"
 MESSAGES = {9: "a thread takes part in a warp operation whose member mask leaves it out"}
 """What to say of a kind that has another's name."""

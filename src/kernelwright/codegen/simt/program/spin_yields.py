@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from kernelwright.codegen.simt.program.program import Block, Loop, Op, Program, Var
 from kernelwright.codegen.simt.program.warp_operations import WarpOp
+from kernelwright.ir.module import Instruction
 
 YIELD = WarpOp("yield")
 
@@ -46,13 +47,25 @@ def _waits(loop: Loop) -> bool:
     )
 
 
+def _asked(loop: Loop) -> Instruction | None:
+    """What a waiting loop asks, for messages: the branch that leaves it."""
+    return next(
+        (
+            b.term.origin
+            for b in sorted(loop.blocks, key=lambda b: b.number)
+            if any(t not in loop.blocks for t in b.succs)
+        ),
+        None,
+    )
+
+
 def _insert(program: Program, loop: Loop) -> None:
     latch, header = loop.latch, loop.header
     if latch.term.code == "gather":
         return
     made = Block(max(b.number for b in program.blocks) + 1, header.function, None)
-    made.term = Op("gather", (), (), YIELD, None, (header,))
     term = latch.term
+    made.term = Op("gather", (), (), YIELD, _asked(loop), (header,))
     targets = tuple(made if t is header else t for t in term.targets)
     latch.term = Op(term.code, term.args, term.outs, term.detail, term.origin, targets)
     for phi in header.phis:

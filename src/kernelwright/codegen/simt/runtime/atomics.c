@@ -138,6 +138,20 @@ ALWAYS void turn(const simt_access *a, u8 *place, u32 l, u8 *out, const u8 *oper
   memcpy(out + l * size, &old, size);
 }
 
+/* The same where other blocks run at the same time; the place is aligned. */
+#define TURN_AMONG_OTHERS(T)                                                                                                      \
+  ALWAYS void turn_among_others_##T(const simt_access *a, u8 *place, u32 l, u8 *out, const u8 *operand, const u8 *expected) {     \
+    T x, e = 0, *at = (T *)place, old = __atomic_load_n(at, __ATOMIC_RELAXED), next;                                              \
+    memcpy(&x, operand + l * sizeof(T), sizeof(T));                                                                               \
+    if (expected) memcpy(&e, expected + l * sizeof(T), sizeof(T));                                                                \
+    if (a->operation == ADD) old = __atomic_fetch_add(at, x, __ATOMIC_RELAXED);                                                   \
+    else do next = (T)next_value(a, old, x, e);                                                                                   \
+    while (!__atomic_compare_exchange_n(at, &old, next, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));                                  \
+    memcpy(out + l * sizeof(T), &old, sizeof(T));                                                                                 \
+  }
+TURN_AMONG_OTHERS(u32)
+TURN_AMONG_OTHERS(u64)
+
 /* Wider than a word, local memory is not in one piece. */
 static void turn_apart(const simt_access *a, u8 *place, u32 l, u8 *out, const u8 *operand, const u8 *expected) {
   u8 whole[8];
@@ -153,7 +167,10 @@ void simt_atomic(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
   u8 *base;
   if (simt_quick_offsets(c, s, rem, root, mask, offset, &base)) {
     if (c->counting) s->serial += simt_turns(offset, mask);
-    if (a->size == 4) EACH_LANE(l, mask) turn(a, base + offset[l], l, out, operand, expected, 4);
+    u32 others = c->spread && a->space == GENERIC;
+    if (others && a->size == 4) EACH_LANE(l, mask) turn_among_others_u32(a, base + offset[l], l, out, operand, expected);
+    else if (others) EACH_LANE(l, mask) turn_among_others_u64(a, base + offset[l], l, out, operand, expected);
+    else if (a->size == 4) EACH_LANE(l, mask) turn(a, base + offset[l], l, out, operand, expected, 4);
     else EACH_LANE(l, mask) turn(a, base + offset[l], l, out, operand, expected, 8);
     return;
   }
@@ -168,9 +185,15 @@ void simt_atomic(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
   EACH_LANE(l, good) {
     u32 local = a->space == LOCAL || address[l] - LOCAL_BASE < WINDOW;
     if (c->weak && a->space == GENERIC && host[l] == (u8 *)address[l]) simt_weak_atomic(c, l, address[l], size);
-    if (size == 8 && local) turn_apart(a, host[l], l, out, operand, expected);
+    u64 was = 0, is = 0;
+    if (c->changes && host[l] == (u8 *)address[l]) memcpy(&was, host[l], size);
+    u32 others = c->spread && a->space == GENERIC && host[l] == (u8 *)address[l];
+    if (others && size == 8) turn_among_others_u64(a, host[l], l, out, operand, expected);
+    else if (others && size == 4) turn_among_others_u32(a, host[l], l, out, operand, expected);
+    else if (size == 8 && local) turn_apart(a, host[l], l, out, operand, expected);
     else if (size == 8) turn(a, host[l], l, out, operand, expected, 8);
     else if (size == 4) turn(a, host[l], l, out, operand, expected, 4);
     else turn(a, host[l], l, out, operand, expected, size);
+    if (c->changes && host[l] == (u8 *)address[l]) memcpy(&is, host[l], size), *c->changes |= was != is;
   }
 }

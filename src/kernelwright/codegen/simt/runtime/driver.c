@@ -1,45 +1,7 @@
 /* Runs the blocks of a launch one after the other, and the warps of a block from barrier to barrier. */
-#include "simt.h"
+#include <time.h>
 
-/* What differs from launch to launch. */
-typedef struct {
-  i64 budget;
-  const u64 *symbols;
-  const simt_buffer *buffers;
-  u32 n_buffers;
-  u32 grid[3];
-  u32 overread;
-  u32 pad;
-} simt_request;
-
-typedef struct {
-  simt_context context;
-  simt_request request;
-  simt_kernel kernel;
-  u8 *frames; /* n_warps * frame_size */
-  u64 frame_size;
-  u64 local_bytes; /* per thread */
-  u8 *local;       /* n_warps * 32 * local_bytes */
-  u8 *shared;
-  u32 n_warps, n_threads;
-  u32 segments;
-  u32 n_points;
-  const simt_point *points; /* from index 1 */
-  const u32 *block_order;  /* NULL: rising */
-  const u32 *warp_order;   /* n_warps entries per row, one row per block modulo warp_rows; NULL: rising */
-  u32 warp_rows;
-  u32 n_groups;            /* split schedules: groups of lanes per warp; 0: warps run in step */
-  const u32 *groups;       /* n_groups masks per warp, one row of warps per block modulo group_rows */
-  u32 group_rows;
-  u32 watch_every; /* the caches look at every n-th block; 0: none */
-  u64 blocks_done;
-  const u32 *watch_list; /* or at these, if there are any */
-  u32 n_watch_list;
-  u32 new_shape; /* the frames do not know their threads yet */
-  const simt_site *fresh_sites; /* as sites are before a launch */
-  u32 n_counts;                 /* numbers in context.counts */
-  u32 n_order;                  /* entries of block_order, where it is a sample of the blocks; 0: all of them */
-} simt_launch;
+#include "launch.h"
 
 u32 simt_thread_of(const simt_context *c, u32 lane) { return c->frame->first + lane; }
 
@@ -265,29 +227,52 @@ void simt_arrive(simt_context *c, u32 number, u32 threads, u32 mask) {
   if (c->check) simt_check_arrive(c, number & 15, c->frame->first, mask);
 }
 
+/* The first lane that waits, of a block that waits for ever. */
+static void stop_waiting(simt_launch *l, const u8 *state) {
+  simt_context *c = &l->context;
+  for (u32 w = 0; w < l->n_warps; w++) {
+    u32 lanes = state[w] == YIELDED ? simt_yielded(frame_of(l, w), l->points) : 0;
+    if (!lanes) continue;
+    u32 lane = (u32)__builtin_ctz(lanes);
+    c->frame = frame_of(l, w);
+    simt_fault_at(c, FAULT_WAITS, c->frame->site[lane], lane, 0, 0, 0);
+    return;
+  }
+}
+
 static void run_block(simt_launch *l, u64 block) {
   simt_context *c = &l->context;
   u32 n = l->n_warps, left = n, first_round = 1;
   const u32 *order = l->warp_order ? l->warp_order + (block % l->warp_rows) * n : NULL;
   const u32 *groups = l->n_groups ? l->groups + (block % l->group_rows) * n * l->n_groups : NULL;
   u8 state[32] = {0};
+  simt_quiet quiet = {0};
   start_block(l);
   while (left) {
-    u32 moved = 0;
+    u32 moved = 0, did = 0;
     for (u32 i = 0; i < n; i++) {
       u32 w = order ? order[i] : i;
       if (!first_round && state[w] != YIELDED && !(state[w] & GOES_ON)) continue;
       c->local_host = (u64)(l->local + w * 32 * l->local_bytes);
       u32 before = state[w] & ~GOES_ON;
       state[w] = (u8)run_warp(l, frame_of(l, w), groups ? groups + w * l->n_groups : NULL, before);
-      if (state[w] == STOPPED) return;
+      if (state[w] == STOPPED) {
+        simt_quiet_end(l, &quiet);
+        return;
+      }
+      did |= state[w] != YIELDED;
       left -= state[w] == ENDED;
       moved |= state[w] == YIELDED;
       if (c->weak && state[w] == YIELDED) simt_weak_yield(c);
     }
+    if (moved && simt_hangs(l, &quiet, !did && !first_round)) {
+      stop_waiting(l, state);
+      return;
+    }
     first_round = 0;
-    if (left && !moved && !release(l, state)) return;
+    if (left && !moved && !release(l, state)) break;
   }
+  simt_quiet_end(l, &quiet);
 }
 
 /* Tells every warp which threads it has. */
@@ -321,21 +306,36 @@ static void set_up(simt_launch *l) {
   memset(c->counts, 0, l->n_counts * sizeof *c->counts);
   memcpy(c->true_sites, l->fresh_sites, c->n_sites * sizeof *c->true_sites);
   if (l->new_shape) set_up_frames(l);
-  l->new_shape = 0, l->blocks_done = 0;
+  l->new_shape = 0, l->blocks_done = 0, l->halted = 0;
 }
 
-/* Runs the launch; the fault record says how it ended. */
+void simt_run_block(simt_launch *l, u64 block) {
+  simt_context *c = &l->context;
+  u64 plane = (u64)c->nctaid[0] * c->nctaid[1];
+  c->ctaid[0] = (u32)(block % c->nctaid[0]);
+  c->ctaid[1] = (u32)(block / c->nctaid[0] % c->nctaid[1]);
+  c->ctaid[2] = (u32)(block / plane);
+  c->block_linear = (u32)block;
+  run_block(l, block);
+}
+
+u64 simt_now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+}
+
+/* Runs the launch, or what is left of it; the fault record says how it ended. */
 void simt_run(simt_launch *l) {
   simt_context *c = &l->context;
-  set_up(l);
-  u64 plane = (u64)c->nctaid[0] * c->nctaid[1], n_blocks = l->n_order ? l->n_order : plane * c->nctaid[2];
-  for (u64 i = 0; i < n_blocks; i++) {
+  if (!l->goes_on) set_up(l);
+  l->goes_on = 0;
+  u64 n_blocks = l->n_order ? l->n_order : (u64)c->nctaid[0] * c->nctaid[1] * c->nctaid[2];
+  if (l->pause_ns == 1) return;
+  u64 until = l->pause_ns ? simt_now_ns() + l->pause_ns : 0;
+  for (u64 i = l->blocks_done; i < n_blocks; i++) {
     u64 block = l->block_order ? l->block_order[i] : i;
-    c->ctaid[0] = (u32)(block % c->nctaid[0]);
-    c->ctaid[1] = (u32)(block / c->nctaid[0] % c->nctaid[1]);
-    c->ctaid[2] = (u32)(block / plane);
-    c->block_linear = (u32)block;
-    run_block(l, block);
+    simt_run_block(l, block);
     if (c->weak && (c->budget < 0 || c->fault->kind || i + 1 == n_blocks)) simt_weak_end(c);
     if (c->budget < 0) {
       if (!c->fault->kind) {
@@ -345,6 +345,7 @@ void simt_run(simt_launch *l) {
       return;
     }
     l->blocks_done++;
+    if (until && simt_now_ns() > until) return;
   }
 }
 

@@ -130,7 +130,9 @@ ALWAYS u32 row(simt_context *c, simt_site *s, const u64 *base, u32 mask, u8 *dat
   if (bad) return 0;
   for (u32 g = 0; g < n; g++) {
     u32 part = part_of(mask, g, lanes);
-    if (n == 1 || part) move_part((u8 *)(host + base[g]), data + g * lanes * size, part, lanes, size, all_inside, store);
+    /* Where other blocks run at the same time, what an inactive lane writes back may be theirs. */
+    u32 apart = store && space != SHARED && c->spread && part != part_of(~0u, 0, lanes);
+    if (n == 1 || part) move_part((u8 *)(host + base[g]), data + g * lanes * size, part, lanes, size, all_inside && !apart, store);
   }
   if (!c->counting) return 1;
   if (space == SHARED) s->waves += row_waves(base, mask, size, n, lanes) - 1;

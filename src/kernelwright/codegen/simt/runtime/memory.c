@@ -64,6 +64,15 @@ static void remember(simt_context *c, simt_site *s, u64 start, u64 end, u32 writ
   s->count = (size - a->footprint) / a->align + 1;
 }
 
+/* Where blocks run at the same time, an access keeps to the buffer that its addresses are made from, or reads one that nobody
+   writes to. Else the launch is left, and run again in order. */
+static u32 departs(simt_context *c, const simt_site *s, const simt_buffer *b) {
+  u64 home = c->homes[s->index];
+  if (b->start == home || (s->access->kind == LOAD && !c->written[b - c->buffers])) return 0;
+  c->departed = 1, c->budget = -1;
+  return 1;
+}
+
 /* Where the bytes of a generic address are, and how many follow; NULL when the lane may not touch ``bytes`` there. */
 static u8 *locate(simt_context *c, simt_site *s, u64 address, u32 bytes, u32 lane, u32 *space, u32 *read_only) {
   if (address - SHARED_BASE < WINDOW) {
@@ -86,6 +95,7 @@ static u8 *locate(simt_context *c, simt_site *s, u64 address, u32 bytes, u32 lan
     *read_only = 1;
     return NULL;
   }
+  if (c->spread && !is_by_value && departs(c, s, b)) return NULL;
   remember(c, s, b->start, b->end, b->writable);
   return (u8 *)address;
 }
@@ -315,5 +325,6 @@ void simt_store(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, 
   simt_addresses(a, rem, root, address);
   u32 good = simt_resolve(c, s, address, mask, host, &space);
   simt_observe(c, s, address, host, good, space, data);
+  if (c->changes) simt_note_store(c, a, address, host, good, data);
   move(a, host, address, move_weakly(c, a, address, host, good, space, data, 1), space, data, 1);
 }

@@ -51,6 +51,11 @@ static u32 note(simt_context *c, const simt_noted *now) {
 /* Whether a GPU would let this read pass, which is noted then. */
 u32 simt_is_overread(simt_context *c, u32 place, u32 lane, u64 address, u64 bytes) {
   if (c->overread > 255 || !c->n_buffers) return 0;
+  if (c->spread) {
+    /* Part of it may lie in a buffer, and who is noted depends on who comes first: run again in order. */
+    c->departed = 1, c->budget = -1;
+    return 0;
+  }
   const simt_buffer *b = nearest(c, address);
   u64 before = b->start > address ? b->start - address : 0, end = address + bytes;
   u64 after = end > b->end ? end - b->end : 0;

@@ -31,6 +31,7 @@ static u8 *place(simt_context *c, u32 note, u32 lane, u64 address, u64 bytes, u3
   } else {
     u32 writable = 0;
     host = (u8 *)simt_find(c, address, &room, &writable);
+    if (host && c->spread && (write || c->written[simt_buffer_index(c, address)])) c->departed = 1, c->budget = -1;
     if (host && bytes <= room && (writable || !write)) return host;
     if (!write && simt_is_overread(c, ~note, lane, address, bytes)) return PAST_BUFFER;
   }
@@ -56,6 +57,7 @@ static void scatter_bytes(simt_context *c, u32 lane, u64 address, u8 *host, cons
 /* ``align``: what the addresses are multiples of, of the target in the lowest byte, of the source in the next. */
 void simt_copy(simt_context *c, u32 note, u32 mask, u32 align, const u64 *to, const u64 *from, const u64 *bytes) {
   if (c->weak) simt_weak_settle(c);
+  if (c->changes) *c->changes = 1;
   EACH_LANE(l, mask) {
     u64 n = bytes[l];
     if (!n) continue;
@@ -93,6 +95,7 @@ static void fill_local(simt_context *c, u32 lane, u64 at, u8 value, u64 n) {
 
 void simt_fill(simt_context *c, u32 note, u32 mask, u32 align, const u64 *to, const u8 *value, const u64 *bytes) {
   if (c->weak) simt_weak_settle(c);
+  if (c->changes) *c->changes = 1;
   EACH_LANE(l, mask) {
     if (!bytes[l]) continue;
     u8 *target = place(c, note, l, to[l], bytes[l], align & 255, 1);

@@ -95,6 +95,7 @@ enum {
   FAULT_BULK,
   FAULT_STRAY,
   FAULT_BULK_MISALIGNED,
+  FAULT_WAITS,
 };
 
 typedef struct {
@@ -173,6 +174,11 @@ typedef struct simt_context {
   u32 pad;
   struct simt_overreads *overreads;
   struct simt_weak *weak; /* NULL: memory is sequentially consistent */
+  u32 spread;   /* other blocks of the launch run at the same time, see spread.c */
+  u32 departed; /* it did what may depend on their order */
+  const u8 *written; /* per buffer: whether the launch may write to it */
+  const u64 *homes;  /* per access: the start of the buffer that its addresses are made from; 0: nobody knows */
+  u32 *changes;      /* where to note that global memory changes; NULL: nobody asks */
 } simt_context;
 
 typedef i64 (*simt_kernel)(simt_context *, simt_frame *);
@@ -200,6 +206,9 @@ u32 simt_quick_offsets(simt_context *c, simt_site *s, const u64 *rem, const i32 
 
 void simt_load(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data);
 void simt_store(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data);
+
+/* hang.c */
+void simt_note_store(simt_context *c, const simt_access *a, const u64 *address, u8 *const *host, u32 mask, const u8 *data);
 
 /* counters.c */
 u32 simt_distinct_sectors(const u64 *address, u32 mask, u32 bytes);

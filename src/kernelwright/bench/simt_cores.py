@@ -1,0 +1,108 @@
+"""The virtual GPU on one core and on all: the kernels of ``simt.py``, in turns, by the clock on the wall; and PoCL on all cores.
+
+Others on the machine make such times longer, never shorter: of each the best counts. PoCL reads how many threads it may have when it
+starts, so that it is a process of its own here.
+"""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import os
+import statistics
+import time
+from multiprocessing.connection import Connection
+from typing import Any
+
+from kernelwright.bench.result import Measured, Say
+from kernelwright.bench.simt_case import Case, cases_of
+from kernelwright.bench.simt_runners import Ours, pocl_on
+
+REPEAT = 15
+QUICK = 5
+START_S = 120.0
+
+
+def measure_cores(result: Measured, cases: list[Case], quick: bool, say: Say) -> None:
+    """Adds a row for each kernel, and what was promised of several cores."""
+    cores = len(os.sched_getaffinity(0))
+    if cores < 2:
+        result.notes.append("no figures for several cores: this process may use one")
+        return
+    one, several = Ours(1), Ours(cores)
+    pocl = _PoclProcess(quick)
+    if pocl.version is None:
+        result.notes.append(f"no comparison on {cores} cores: PoCL is not installed")
+    shares, ratios = [], []
+    for case in cases:
+        say(f"{case.name}, {cores} cores")
+        runs = {"one": one.prepared(case, time.perf_counter), "several": several.prepared(case, time.perf_counter)}
+        best = dict.fromkeys([*runs, "pocl"], math.inf)
+        for _ in range(QUICK if quick else REPEAT):
+            for name, run in runs.items():
+                best[name] = min(best[name], run())
+            best["pocl"] = min(best["pocl"], pocl.seconds(case.name))
+        a, b = one.results(case), several.results(case)
+        if any(a[name].tobytes() != b[name].tobytes() for name in case.compared):
+            raise RuntimeError(f"{case.name}: the results on one core and on {cores} differ")
+        share, spread = best["several"] / best["one"], several.spread(case)
+        if spread:
+            shares.append(share)
+        row: dict[str, Any] = {"on several cores": case.name, "launches": len(case.steps), "spread": f"{spread:.0%}"}
+        row |= {"one core ms": round(1000 * best["one"], 2), f"{cores} cores ms": round(1000 * best["several"], 2)}
+        row["share"] = round(share, 2)
+        if pocl.version is not None:
+            ratios.append(best["several"] / best["pocl"])
+            row |= {"PoCL ms": round(1000 * best["pocl"], 2), "ours / PoCL": round(ratios[-1], 2)}
+        result.rows.append(row)
+    pocl.close()
+    linear = 1.2 / cores
+    result.at_most(
+        f"geometric mean of time on {cores} cores over one, of kernels that are spread", _mean(shares), linear
+    )
+    result.at_most(f"geometric mean of our time over PoCL's, both on {cores} cores", _mean(ratios), 0.6)
+
+
+def _mean(values: list[float]) -> float | None:
+    return math.exp(statistics.fmean(map(math.log, values))) if values else None
+
+
+class _PoclProcess:
+    """PoCL on all cores."""
+
+    def __init__(self, quick: bool) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._here, there = context.Pipe()
+        self._process = context.Process(target=_serve, args=(there, quick), daemon=True)
+        self._process.start()
+        there.close()
+        try:
+            self.version: str | None = self._here.recv() if self._here.poll(START_S) else None
+        except EOFError:
+            self.version = None
+
+    def seconds(self, case: str) -> float:
+        """One run of a case; endless where there is no PoCL."""
+        if self.version is None:
+            return math.inf
+        self._here.send(case)
+        taken: float = self._here.recv()
+        return taken
+
+    def close(self) -> None:
+        self._here.close()
+        self._process.join(10)
+        self._process.kill()
+
+
+def _serve(asked: Connection, quick: bool) -> None:
+    pocl = pocl_on(None, Measured("simt"))
+    asked.send(None if pocl is None else pocl.version)
+    if pocl is None:
+        return
+    runs = {case.name: pocl.prepared(case, time.perf_counter) for case in cases_of(quick)}
+    try:
+        while True:
+            asked.send(runs[asked.recv()]())
+    except EOFError:
+        return

@@ -1,0 +1,70 @@
+/* A launch as the host prepares it (``runtime_structs.py``), and what runs its blocks. */
+#ifndef KERNELWRIGHT_LAUNCH_H
+#define KERNELWRIGHT_LAUNCH_H
+
+#include "simt.h"
+
+/* What differs from launch to launch. */
+typedef struct {
+  i64 budget;
+  const u64 *symbols;
+  const simt_buffer *buffers;
+  u32 n_buffers;
+  u32 grid[3];
+  u32 overread;
+  u32 pad;
+} simt_request;
+
+typedef struct {
+  simt_context context;
+  simt_request request;
+  simt_kernel kernel;
+  u8 *frames; /* n_warps * frame_size */
+  u64 frame_size;
+  u64 local_bytes; /* per thread */
+  u8 *local;       /* n_warps * 32 * local_bytes */
+  u8 *shared;
+  u32 n_warps, n_threads;
+  u32 segments;
+  u32 n_points;
+  const simt_point *points; /* from index 1 */
+  const u32 *block_order;  /* NULL: rising */
+  const u32 *warp_order;   /* n_warps entries per row, one row per block modulo warp_rows; NULL: rising */
+  u32 warp_rows;
+  u32 n_groups;            /* split schedules: groups of lanes per warp; 0: warps run in step */
+  const u32 *groups;       /* n_groups masks per warp, one row of warps per block modulo group_rows */
+  u32 group_rows;
+  u32 watch_every; /* the caches look at every n-th block; 0: none */
+  u64 blocks_done;
+  const u32 *watch_list; /* or at these, if there are any */
+  u32 n_watch_list;
+  u32 new_shape; /* the frames do not know their threads yet */
+  const simt_site *fresh_sites; /* as sites are before a launch */
+  u32 n_counts;                 /* numbers in context.counts */
+  u32 n_order;                  /* entries of block_order, where it is a sample of the blocks; 0: all of them */
+  u64 pause_ns; /* between two blocks the launch is left when it has run for so long, and may be gone on with; 0: never, 1: before the first */
+  u32 goes_on;  /* it is: what was counted and noted stays */
+  u32 halted;   /* it is to end, and so are those that run some of its blocks: see spread.c */
+  u64 patience_ns; /* for how long a block may wait that nothing in this process can help: the host may */
+  struct simt_worker *workers;
+  u64 n_workers;
+} simt_launch;
+
+u64 simt_now_ns(void);
+
+/* hang.c: rounds of warps in a row that only waited. */
+typedef struct {
+  u64 rounds, next; /* how many, and after how many they are compared */
+  u8 *kept;         /* the state before the round that is compared */
+  u64 clock, printed;
+  u64 since; /* when nothing was found to have changed, in ns; 0: something had */
+  u32 attention, changed;
+} simt_quiet;
+
+int simt_hangs(simt_launch *l, simt_quiet *q, u32 only_waited);
+void simt_quiet_end(simt_launch *l, simt_quiet *q);
+
+/* Runs one block, given by its linear number; the budget is negative where it did not end. */
+void simt_run_block(simt_launch *l, u64 block);
+
+#endif
