@@ -167,7 +167,7 @@ def _commonest_place(group: Array, gate: Array, others: Array) -> Array:
     order = np.argsort(codes)
     starts = starts_of_runs(codes[order][:, None])
     lengths = np.diff(np.append(starts, len(codes)))
-    often = np.empty(len(codes), np.int64)
+    often: Array = np.empty(len(codes), np.int64)
     often[order] = np.repeat(lengths, lengths)
     often = often.reshape(others.shape)
     return np.where(often.max(1) < LEAST_SHARED, -1, often.argmax(1))
