@@ -89,6 +89,29 @@ def test_sizes_are_parameters_and_steps_of_addresses(tmp_path: Path) -> None:
             run(entry, entry.computation(**sizes), other, tmp_path, device, sizes)
 
 
+def test_blocks_that_are_there_as_a_whole_ask_nothing(tmp_path: Path) -> None:
+    """Nor do the iterations of a loop before the last: the text stands again for what is only partly there."""
+    entry, tuned = example("matmul"), {"m": 64, "n": 64, "k": 32}
+    backbone = entry.computation(**at_launch(tuned)).backbone()
+    kernel = generate(backbone, tiled_matmul(backbone, vector=False))
+    whole, asking = kernel.source.split("    } else {\n")
+    assert "if (m0 < m / 64 && n0 < n / 64) {" in whole and kernel.barriers == 6
+    before, first, last = whole.split("for (; k0 < ")
+    assert first.startswith("k / 16; k0++)") and last.startswith("(k + 15) / 16; k0++)")
+    assert " ? " not in before + first and " < m" not in first and "< k ? __ldg" in last and " < m " not in last
+    assert "__stcg" in last and "if (" not in last.split("__stcg")[0]
+    assert "< m && k0 * 16 + thread_x < k ? __ldg" in asking and "for (int k0 = 0; k0 < (k + 15) / 16; k0++)" in asking
+    with kw.Device("h200", strict=True) as device:
+        for sizes in (
+            {"m": 1, "n": 1, "k": 1},
+            {"m": 67, "n": 131, "k": 17},
+            {"m": 128, "n": 64, "k": 16},
+            {"m": 64, "n": 65, "k": 31},
+            {"m": 127, "n": 192, "k": 3},
+        ):
+            run(entry, entry.computation(**sizes), kernel.at(sizes), tmp_path, device, sizes)
+
+
 def test_multiples_need_no_conditions_and_allow_vectors(tmp_path: Path) -> None:
     entry, tuned = example("matmul"), {"m": 64, "n": 64, "k": 32}
     sizes = {"m": size_at_launch("m", 64, 64), "n": size_at_launch("n", 64, 64), "k": size_at_launch("k", 32, 16)}

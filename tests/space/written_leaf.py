@@ -131,7 +131,8 @@ def tiled_matmul(backbone: Backbone, *, threads: int = 16, vector: bool = True) 
     begin = Nest("THREAD", dims("mad_init", "m1"), [Nest("THREAD", dims("mad_init", "n1"),
                  [Nest("UNROLL", dims("mad_init", "m2"), [Nest("UNROLL", dims("mad_init", "n2"), ["mad_init"])])], 0)], 1)  # fmt: skip
     end = Nest("THREAD", dims("st", "m1"), [Nest("THREAD", dims("st", "n1"),
-               [Nest("UNROLL", dims("st", "m2"), [Nest("VECTOR", dims("st", "n2"), ["st"])])], 0)], 1)  # fmt: skip
+               [Nest("UNROLL", dims("st", "m2"), [Nest("VECTOR" if vector else "UNROLL", dims("st", "n2"), ["st"])])],
+               0)], 1)  # fmt: skip
     body: list[Nest | str] = [begin, Nest("LOOP", dims("a b mad", "k0"), [load_a, load_b, compute]), end]
     body = [Nest("BLOCK", dims("b mad_init mad st", "n0"), body)]
     body = [Nest("BLOCK", dims("a mad_init mad st", "m0"), body)]

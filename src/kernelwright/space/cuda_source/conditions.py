@@ -8,7 +8,7 @@ others     if (k < 1000) v = fmaxf(v, a)     of the loops that are reduced; alon
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from kernelwright.space.computation.arrays import Loop
 from kernelwright.space.computation.expressions import Expression
@@ -17,25 +17,35 @@ from kernelwright.space.computation.sizes import shown
 from kernelwright.space.cuda_source.addresses import index_of
 from kernelwright.space.cuda_source.fused_loops import FusedLoop, FusedLoops
 
-
-def access_condition(loops: FusedLoops, i: Instruction, vector: FusedLoop | None = None) -> str:
-    """C text of when a load or store of an argument is there; empty for always. ``vector``: the loop that it moves at once."""
-    return _text(loops, i, dict.fromkeys(d.loop for d in i.dims), vector)
+Whole = Collection[FusedLoop]
+"""Loops of whose current iteration everything is there."""
 
 
-def reduction_condition(loops: FusedLoops, i: Instruction) -> str:
-    """The same of a term of a reduction."""
+def asked(loops: FusedLoops, i: Instruction, whole: Whole = ()) -> list[Loop]:
+    """Of which loops an access to an argument, or a term of a reduction, asks whether their iteration is there."""
+    if i.is_global_access:
+        found = dict.fromkeys(d.loop for d in i.dims)
+    elif i.operation == "reduce":
+        found = _of_term(loops, i)
+    else:
+        return []
+    return [loop for loop in found if loops.has_partial_iteration(i, loop) and loops.rest(i, loop) not in whole]
+
+
+def condition(loops: FusedLoops, i: Instruction, whole: Whole, vector: FusedLoop | None = None) -> str:
+    """C text of when it is; empty for always. ``vector``: the loop that an access moves at once."""
+    return " && ".join(
+        f"{index_of(loops, i, loop).without(vector).text()} < {shown(loop.extent)}" for loop in asked(loops, i, whole)
+    )
+
+
+def _of_term(loops: FusedLoops, i: Instruction) -> dict[Loop, None]:
     reduction = loops.backbone.reduction(i)
     assert reduction is not None and i.expression is not None
     _, term = i.expression.arguments
-    reduced = dict.fromkeys(d.loop for d in reduction.dims)
     sums = i.expression.kind == "add"
-    return _text(loops, i, [loop for loop in reduced if not (sums and _vanishes(loops.backbone, term, loop))])
-
-
-def _text(loops: FusedLoops, i: Instruction, asked: Iterable[Loop], vector: FusedLoop | None = None) -> str:
-    partial = [loop for loop in asked if loops.has_partial_iteration(i, loop)]
-    return " && ".join(f"{index_of(loops, i, loop).without(vector).text()} < {shown(loop.extent)}" for loop in partial)
+    reduced = dict.fromkeys(d.loop for d in reduction.dims)
+    return {loop: None for loop in reduced if not (sums and _vanishes(loops.backbone, term, loop))}
 
 
 def _vanishes(backbone: Backbone, e: Expression, loop: Loop) -> bool:

@@ -122,6 +122,10 @@ class FusedLoops:
         """Whether the last iteration of what the tiles of a loop leave is only partly there."""
         return not divides(loop.extent, self._tiles(instruction, loop))
 
+    def rest(self, instruction: Instruction, loop: Loop) -> FusedLoop:
+        """What the tiles of a loop leave."""
+        return next(self.of[d] for d in instruction.dims if d.loop == loop and d.level == 0)
+
     def _thread_axes(self, groups: list[list[Dim]]) -> list[list[Dim]]:
         """The dims of each axis of the block, ``threadIdx.x`` first: the innermost in ``thread_mapping``."""
         axes: list[list[Dim]] = []

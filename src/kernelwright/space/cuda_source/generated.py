@@ -33,6 +33,11 @@ class Iterations:
     def at(self, sizes: Mapping[str, int]) -> int:
         return -(-value_at(self.extent, sizes) // self.tile)
 
+    def whole_text(self) -> str:
+        """In C, how many of them are there as a whole: ``n / 64``."""
+        formula = formula_of(self.extent)
+        return f"{f'({formula.text()})' if len(formula.terms) > 1 else formula.text()} / {self.tile}"
+
     def text(self) -> str:
         """In C, to stand in a product or behind a comparison: ``n``, ``(n + 63) / 64``."""
         if not self.is_dynamic:
@@ -41,7 +46,7 @@ class Iterations:
         if self.tile == 1:
             return f"({formula.text()})" if len(formula.terms) > 1 else formula.text()
         if known_divisor(self.extent) % self.tile == 0:
-            return f"{f'({formula.text()})' if len(formula.terms) > 1 else formula.text()} / {self.tile}"
+            return self.whole_text()
         return f"({(formula + formula_of(self.tile - 1)).text()}) / {self.tile}"
 
 

@@ -88,9 +88,6 @@ class JoinedThreads:
             *self._for_each_value(first), *barrier, *self._for_each_value(second), *(barrier if repeats else ()),
         ]  # fmt: skip
 
-    def barriers(self, *, repeats: bool) -> int:
-        return 0 if self.warps == 1 else 1 + repeats
-
     def _for_each_value(self, body: list[str]) -> list[str]:
         for loop in reversed(self.inner):
             head = f"for (int {loop.variable} = 0; {loop.variable} < {loop.size}; {loop.variable}++) {{"

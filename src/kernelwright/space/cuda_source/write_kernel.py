@@ -8,7 +8,7 @@ from kernelwright.errors import Misuse
 from kernelwright.space.computation.objects import Backbone, Instruction, Leaf
 from kernelwright.space.cuda_source.addresses import Address, global_address
 from kernelwright.space.cuda_source.barriers import place_barriers
-from kernelwright.space.cuda_source.conditions import access_condition, reduction_condition
+from kernelwright.space.cuda_source.conditions import Whole, asked, condition
 from kernelwright.space.cuda_source.fused_loops import AXES, FusedLoops
 from kernelwright.space.cuda_source.generated import GRID_LIMIT, GeneratedKernel, Iterations
 from kernelwright.space.cuda_source.joined_threads import joined_threads, shared_reductions
@@ -40,6 +40,9 @@ class _Writer:
         parts = 4 * sum(j.elements for j in self.joined.values())
         self.shared = shared_arrays(self.loops, shared_limit - parts)
         self.shared_bytes = parts + sum(a.bytes for a in self.shared.values())
+        rests = [self.loops.rest(i, loop) for i in self.loops.instructions for loop in asked(self.loops, i)]
+        self.partial = [f for f in dict.fromkeys(rests) if f.iterations.is_dynamic]
+        """Loops whose last iteration may be only partly there, and is asked about."""
         self.lines: list[str] = []
 
     def write(self) -> GeneratedKernel:
@@ -48,7 +51,8 @@ class _Writer:
             raise Misuse(f"a block of {prod(block)} threads: at most {THREAD_LIMIT}")
         tree = loop_tree(self.loops)
         used = [a.temporary for a in self.shared.values()]
-        self.barriers = place_barriers(tree, used) if prod(block) > 1 else 0
+        if prod(block) > 1:
+            place_barriers(tree, used)
         blocks = self._indices()
         for array in self.shared.values():
             self._line(1, f"__shared__ __align__(16) float {array.temporary}[{array.elements}];")
@@ -57,14 +61,14 @@ class _Writer:
                 self._line(1, f"__shared__ float {joined.array}[{joined.elements}];")
         for each in self.registers.of.values():
             self._line(1, each.declaration())
-        self._sequence(tree, 1)
+        self._body(tree)
         return GeneratedKernel(
             self.backbone.name,
             "\n".join([*self._head(prod(block)), *self.lines, "}", ""]),
             (prod(each.tuned for each in blocks), 1, 1),
             block,
             self.shared_bytes,
-            self.barriers,
+            sum("__syncthreads();" in line for line in self.lines),
             sum(prod(r.sizes) for r in self.registers.of.values()),
             tuple(a.name for a in self.backbone.arrays),
             self.backbone.scalars,
@@ -116,34 +120,65 @@ class _Writer:
             self._line(1, f"const {self._index_type} thread_{axis} = threadIdx.{axis};  // {meant}")
         return tuple(f.iterations for f in blocks)
 
-    def _sequence(self, sequence: Sequence, depth: int) -> None:
+    def _body(self, tree: Sequence) -> None:
+        """Blocks of which everything is there run a text without the conditions that ask for it:
+
+        if (m0 < m / 64) { ... A[...] ... } else { ... m0 * 64 + thread_y < m ? A[...] : 0.0f ... }
+        """
+        blocks = [f for f in self.partial if f.kind == "BLOCK"]
+        if not blocks:
+            self._sequence(tree, 1, split=True)
+            return
+        tests = [f"{f.variable} < {f.iterations.whole_text()}" for f in blocks]
+        self._line(1, f"if ({' && '.join(tests)}) {{")
+        self._sequence(tree, 2, blocks, split=True)
+        self._line(1, "} else {")
+        self._sequence(tree, 2)
+        self._line(1, "}")
+
+    def _sequence(self, sequence: Sequence, depth: int, whole: Whole = (), *, split: bool = False) -> None:
+        """``whole``: loops of whose current iteration everything is there. ``split``: whether the last iteration of others stands by
+        itself."""
         for member in sequence.body:
             if isinstance(member, Barrier):
                 self._line(depth, "__syncthreads();")
             elif isinstance(member, Instruction):
-                for line in self._instruction(member):
+                for line in self._instruction(member, whole):
                     self._line(depth, line)
             elif isinstance(member, Join):
                 joined, repeats = self.joined[member.reduction.instruction.name], sequence.loop is not None
-                self.barriers += joined.barriers(repeats=repeats)
                 for line in joined.lines(repeats=repeats):
                     self._line(depth, line)
             else:
-                loop = member.loop
-                assert loop is not None
-                self._line(depth, "#pragma unroll" if loop.kind == "UNROLL" else "#pragma unroll 1")
-                v = loop.variable
-                self._line(depth, f"for ({self._index_type} {v} = 0; {v} < {loop.iterations.text()}; {v}++) {{")
-                self._sequence(member, depth + 1)
-                self._line(depth, "}")
+                self._loop(member, depth, whole, split=split)
 
-    def _instruction(self, i: Instruction) -> list[str]:
+    def _loop(self, body: Sequence, depth: int, whole: Whole, *, split: bool) -> None:
+        loop = body.loop
+        assert loop is not None
+        v, count = loop.variable, loop.iterations.text()
+        pragma = "#pragma unroll" if loop.kind == "UNROLL" else "#pragma unroll 1"
+        if not split or loop not in self.partial:
+            self._line(depth, pragma)
+            self._line(depth, f"for ({self._index_type} {v} = 0; {v} < {count}; {v}++) {{")
+            self._sequence(body, depth + 1, whole, split=split)
+            self._line(depth, "}")
+            return
+        self._line(depth, "{")
+        self._line(depth + 1, f"{self._index_type} {v} = 0;")
+        for until, known in ((loop.iterations.whole_text(), [*whole, loop]), (count, whole)):
+            self._line(depth + 1, pragma)
+            self._line(depth + 1, f"for (; {v} < {until}; {v}++) {{")
+            self._sequence(body, depth + 2, known, split=known is not whole)
+            self._line(depth + 1, "}")
+        self._line(depth, "}")
+
+    def _instruction(self, i: Instruction, whole: Whole) -> list[str]:
         match i.operation:
             case "load" | "store":
                 assert i.access is not None
-                condition = access_condition(self.loops, i, vector_loop(self.loops, i.dims))
+                asks = condition(self.loops, i, whole, vector_loop(self.loops, i.dims))
                 address, reads = global_address(self.loops, i), i.operation == "load"
-                lines = self._move(i, i.access.array.name, address, reads=reads, condition=condition)
+                lines = self._move(i, i.access.array.name, address, reads=reads, condition=asks)
             case "put" | "get":
                 array = self.shared[str(i.temporary)]
                 address = array.address(self.loops, writes=i.operation == "put")
@@ -151,7 +186,7 @@ class _Writer:
             case _:
                 lines = [f"{self.registers.written(i)} = {self._expression(i)};"]
                 if i.operation == "reduce":
-                    lines = _where(reduction_condition(self.loops, i), lines)
+                    lines = _where(condition(self.loops, i, whole), lines)
         return self._by_one_thread(i, lines) if i.operation in ("store", "put") else lines
 
     def _expression(self, i: Instruction) -> str:

@@ -14,15 +14,16 @@ from kernelwright.cache import cache_folder, content_key, write_atomically
 from kernelwright.errors import ToolError
 
 FLAGS = (
-    "-std=gnu11", "-O3", "-g0", "-fPIC", "-shared", "-fno-sanitize=all", "-ffp-contract=off",
+    "-std=gnu11", "-O3", "-mcpu=baseline", "-g0", "-fPIC", "-shared", "-fno-sanitize=all", "-ffp-contract=off",
     "-Wall", "-Wextra", "-Werror",
 )  # fmt: skip
 
 
 @cache
 def load_c(source: Path) -> ctypes.CDLL:
-    """Raises ``ToolError`` when it cannot be compiled."""
-    key = content_key([source.read_bytes(), *FLAGS, platform.machine()])
+    """A file with the headers beside it. Raises ``ToolError`` when it cannot be compiled."""
+    headers = [path.read_bytes() for path in sorted(source.parent.glob("*.h"))]
+    key = content_key([source.read_bytes(), *headers, *FLAGS, platform.machine()])
     path = cache_folder() / "space" / f"{key}.so"
     if not path.is_file():
         path = _kept(_compile(source), path)

@@ -21,13 +21,15 @@ _NUMBERS = (
     "variables", "groups", "counters", "wide_base", "clause_base", "counter_base", "presence_base", "unused",
 )  # fmt: skip
 _ARRAYS = (
-    "initial", "presence", "group_of", "exists", "exists_yes", "group_first", "group_variables",
-    "binary_first", "binary", "binary_tables", "ternary_first", "ternary", "ternary_constraint", "ternary_tables",
-    "wide_first", "wide_watch", "wide", "relation_first", "relation_sizes", "relation_rows", "relation_free",
-    "short_first", "short_watch", "shorts", "long_first", "long_watch", "longs",
-    "clause_first", "clauses", "counted_first", "counted", "counted_mask",
+    "initial", "presence", "group_of", "nodes", "exists", "exists_yes", "group_first", "group_variables",
+    "binary", "binary_tables",
+    "ternary", "ternary_constraint", "pairs", "ternary_tables", "unsettled",
+    "wide_watch", "wide", "relation_first", "relation_sizes", "relation_rows", "relation_free",
+    "short_watch", "shorts", "short_clause",
+    "long_watch", "longs",
+    "clause_first", "clauses", "counted",
     "counter", "term", "member", "same", "values", "value_row",
-    "queue", "queued", "dirty", "is_dirty", "children",
+    "queue", "queued", "dirty", "children",
 )  # fmt: skip
 
 
@@ -36,7 +38,7 @@ class _Space(ctypes.Structure):
         [(name, ctypes.c_int32) for name in _NUMBERS]
         + [(name, ctypes.c_void_p) for name in _ARRAYS]
         + [("log", ctypes.c_void_p), ("log_room", ctypes.c_int64), ("logged", ctypes.c_int64)]
-        + [(name, ctypes.c_int32) for name in ("head", "waiting", "dirty_count", "unused_too")]
+        + [(name, ctypes.c_int32) for name in ("head", "waiting")]
         + [("present", ctypes.c_uint32), ("dead", ctypes.c_uint32), ("random", ctypes.c_uint64)]
         + [(name, ctypes.c_int64) for name in ("propagations", "events", "decisions", "failures")]
     )
@@ -90,8 +92,7 @@ class Solver:
             **packed.arrays,
             "queue": np.zeros(count + 1, np.int32),
             "queued": np.zeros(count + 1, np.uint8),
-            "dirty": np.zeros(len(constraints.counters) + 1, np.int32),
-            "is_dirty": np.zeros(len(constraints.counters) + 1, np.uint8),
+            "dirty": np.zeros(len(constraints.counters) // 64 + 1, np.uint64),
             "children": np.zeros((MOST_VALUES, count), np.uint16),
         }
         self._arrays = {name: np.ascontiguousarray(a) for name, a in arrays.items()}
