@@ -36,6 +36,13 @@ def test_a_program_and_a_tree_are_worth_the_same(name: str, text: str, function:
     assert mine == pytest.approx(TREES[name].worth(problem, function), rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("text", "nodes"), [("pdiv((x * y), (x - 1.0f))", 7), ("((~ a0) & d2)", 4), ("(x1 + 3.25f)", 3)]
+)
+def test_nodes_of_our_programs_are_counted_as_of_trees(text: str, nodes: int) -> None:
+    assert len(breed_peers.NODE.findall(text)) == nodes
+
+
 def test_division_is_protected() -> None:
     found = breed_peers.protected(np.array([1.0, 1.0, 0.0]), np.array([0.0, -0.0, 2.0]))
     assert found.tolist() == [1, 1, 0]
@@ -52,10 +59,8 @@ def test_a_rate_is_of_all_runs() -> None:
     bouts = [Bout(100, 1.0, 2.0), Bout(100, 3.0, 3.0)]
     assert (rate(bouts), rate(bouts, whole=True)) == (50, 40)
     bout = Bout()
-    assert [bout.judged(each) for each in (None, 3.0, 4.0)] == [math.inf, 3.0, 4.0] and (
-        bout.best,
-        bout.evaluations,
-    ) == (3, 3)
+    assert [bout.judged(each, 5) for each in (None, 3.0, 4.0)] == [math.inf, 3.0, 4.0]
+    assert (bout.best, bout.evaluations, bout.nodes) == (3, 3, 15)
 
 
 def test_what_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

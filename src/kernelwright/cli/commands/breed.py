@@ -19,6 +19,7 @@ import typer
 
 from kernelwright.breeding.back_end_table import BACKENDS
 from kernelwright.breeding.run import PROGRAMS, BreedRun, settings_for
+from kernelwright.breeding.simplified import simplified_best
 from kernelwright.breeding.speed import speed_of
 from kernelwright.cli.support.breed_view import view_of
 from kernelwright.cli.support.resuming import refuse_settled, saying_how_to_resume, spelled_flags
@@ -101,7 +102,7 @@ def command(
 
 def result_of(run: BreedRun, seconds: float, remembered: int = 0) -> dict[str, Any]:
     """What the run has come to, as JSON. ``remembered``: programs whose fitness earlier runs had found."""
-    held_out = run.held_out
+    held_out, simple = run.held_out, simplified_best(run)
     best, target, generations, speed = run.best, run.target, run.generations, speed_of(run.journal)
     return {
         "run": str(run.folder),
@@ -126,6 +127,8 @@ def result_of(run: BreedRun, seconds: float, remembered: int = 0) -> dict[str, A
         "backend": run.settings.backend,
         "program": best.text if best else None,
         "readable": run.readable(best) if best else None,
+        "simplified": simple.formula or None,
+        "simplified_why": simple.why,
     }
 
 
@@ -149,7 +152,13 @@ def lines(result: dict[str, Any]) -> str:
         return f"no program has a fitness{_causes(result)}; {tried}; run {result['run']}{_speed(result)}"
     verdict = {True: ", which is the target", False: f", the target is {result['target']:g}", None: ""}
     said = f"{result['best']}: fitness {result['fitness']:g}{verdict[result['reached']]}; {tried}; run {result['run']}"
-    return f"{said}{_held_out(result)}{_speed(result)}\n\n{result['readable']}"
+    return f"{said}{_held_out(result)}{_speed(result)}\n\n{result['readable']}{_simplified(result)}"
+
+
+def _simplified(result: dict[str, Any]) -> str:
+    if result["simplified"]:
+        return f"\n\nsimplified, and equal on all cases: {result['simplified']}"
+    return f"\n\nnot simplified: {result['simplified_why']}" if result["simplified_why"] else ""
 
 
 def _held_out(result: dict[str, Any]) -> str:
