@@ -31,6 +31,7 @@ KINDS: dict[str, str] = {
     "cudart": "our runtime as a shared library",
     "exe": "executables of programs that were run",
     "fitness": "what bred programs are worth",
+    "formula": "bred formulas, simplified",
     "frontend": "which headers a source reads",
     "header": "precompiled CUDA headers",
     "ir": "kernels as LLVM-IR",

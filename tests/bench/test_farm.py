@@ -8,7 +8,7 @@ import pytest
 
 from kernelwright.bench import farm
 from kernelwright.bench.result import Measured
-from kernelwright.grammar.problems import NAMES
+from kernelwright.grammar.problems import PAPER
 
 
 def _taken(nvcc_wall: float) -> dict[farm.Key, list[farm.Seconds]]:
@@ -17,7 +17,7 @@ def _taken(nvcc_wall: float) -> dict[farm.Key, list[farm.Seconds]]:
     routes["ours, 2 workers"] = (0.025, 0.05)
     return {
         farm.Key(name, population, route): [spent] * 3
-        for name in NAMES
+        for name in PAPER
         for population in farm.POPULATIONS
         for route, spent in routes.items()
     }
@@ -31,10 +31,10 @@ def test_a_busy_machine_is_no_judge_of_wall_times(
 ) -> None:
     monkeypatch.setattr(farm, "available_cores", lambda: 2)
     result = Measured("farm")
-    farm._promise(result, _taken(wall), dict.fromkeys(NAMES, 0.02), loaded)
+    farm._promise(result, _taken(wall), dict.fromkeys(PAPER, 0.02), loaded)
     found = {promise.name: promise.holds for promise in result.promises}
-    assert [found[f"{name}: times nvcc on 2 cores"] for name in NAMES] == [holds] * 3
-    assert all(found[f"{name}: times nvcc on one core"] for name in NAMES)
+    assert [found[f"{name}: times nvcc on 2 cores"] for name in PAPER] == [holds] * 3
+    assert all(found[f"{name}: times nvcc on one core"] for name in PAPER)
     assert bool(result.notes) == (holds is None)
 
 
@@ -64,7 +64,7 @@ def test_interrupted_it_tells_what_it_has(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("os.getloadavg", lambda: (0.1, 0.1, 0.1))
     monkeypatch.setattr(farm, "_overhead", lambda *_: 0.02)
     found = farm.measure(False, lambda _: None)
-    first, second, _ = NAMES
+    first, second, _ = PAPER
     assert {row["problem"] for row in found.rows} == {first, second} and "interrupted" in found.notes[0]
     holds = {promise.name: promise.holds for promise in found.promises}
     assert holds[f"{first}: times nvcc on 2 cores"] and holds[f"{second}: times nvcc on one core"] is None

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from kernelwright.breeding.back_end_table import BACKENDS, back_end
-from kernelwright.breeding.choice import weigh
+from kernelwright.breeding.choice import sample, weigh
 from kernelwright.breeding.program_results import Answers, answers_to
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.outcome import Rejected
@@ -51,9 +51,9 @@ COMPILED = ("host", "optimised", "virtual", "llvm")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_papers_problems_have_equal_fitness_on_every_back_end(name: str) -> None:
+def test_problems_have_equal_fitness_on_every_back_end(name: str) -> None:
     problem = load_problem(path_of(name))
-    texts = programs(problem, 24)
+    texts = sample(problem, 24, seed=1)
     worths = {}
     for backend in ("interpreted", *COMPILED):
         answers = run(backend, problem, texts)
@@ -64,7 +64,7 @@ def test_the_papers_problems_have_equal_fitness_on_every_back_end(name: str) -> 
     for backend in COMPILED:
         for mine, other in zip(worths["interpreted"], worths[backend], strict=True):
             assert (mine is None and other is None) or mine == pytest.approx(other, abs=0, **loose)
-    assert len(set(worths["host"])) > 3
+    assert len({np.asarray(each).tobytes() for each in answers}) > 3
 
 
 def same(one: object, other: object) -> bool:

@@ -9,11 +9,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kernelwright.breeding.back_end_table import back_end
+from kernelwright.breeding.program_results import answers_to
+from kernelwright.breeding.run import PROGRAMS, BreedRun
+from kernelwright.grammar import load_problem
+from kernelwright.report.breeding import bred_page
+from kernelwright.stories.breed import problem_path
 from tests import kw_process
 from tests.warm_cache import WarmCache
 
@@ -49,6 +56,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "empty.py").write_text("x = 1\n")
     (made / "broken.py").write_text("1 / 0\n")
     (made / "cases.py").write_text(MEDIAN.read_text().replace("cases[:, 2]", "cases[:6, 2]"))
+    held_out = (
+        'held_out={n: cases[:, 0] for n in "abc"},\n    held_out_fitness=lambda median: [].index("no"),\n    perfect=0'
+    )
+    (made / "fails.py").write_text(MEDIAN.read_text().replace("perfect=0", held_out))
     return made
 
 
@@ -108,6 +119,27 @@ def test_a_run_says_how_fast_it_was(folder: Path) -> None:
     assert found["compile_seconds"] > found["run_seconds"] > 0 and found["search_seconds"] > 0
     interpreted = json.loads(kw(folder, *given, "--backend", "interpreted", "--json").stdout)
     assert interpreted["compile_seconds"] == 0 and interpreted["run_seconds"] > 0
+
+
+def test_a_run_ends_with_what_its_best_is_worth_on_inputs_held_out(folder: Path) -> None:
+    given = ("breed", "vladislavleva4", "--generations", "2", "--population", "20", "--jobs", "1", "--name", "ball")
+    done = kw(folder, *given, "--backend", "host")
+    assert done.returncode == 1, done.stderr
+    found = json.loads(kw(folder, "show", "ball", "--json").stdout)
+    assert f"on inputs held out: fitness {found['held_out_fitness']:g}\n" in done.stdout
+    problem = load_problem(problem_path("vladislavleva4")).on_held_out
+    assert problem is not None
+    with closing(back_end("interpreted").runner(problem)) as runner:
+        (answers,) = answers_to(runner, [found["program"]])
+    assert found["held_out_fitness"] == problem.worth(answers) != found["fitness"]  # type: ignore[arg-type]
+    again = kw(folder, "breed", "--resume", "ball", "--json")
+    assert json.loads(again.stdout)["held_out_fitness"] == found["held_out_fitness"]
+    assert "on inputs held out: fitness" in bred_page(BreedRun.open(folder / "kw-runs" / "ball", PROGRAMS))
+
+
+def test_a_best_without_a_fitness_on_inputs_held_out_says_why(folder: Path) -> None:
+    done = kw(folder, "breed", "fails.py", "--generations", "1", "--population", "9", "--jobs", "1")
+    assert "on inputs held out: none, because the fitness function raised ValueError" in done.stdout, done.stderr
 
 
 def test_no_program_with_a_fitness_says_why(folder: Path) -> None:

@@ -1,7 +1,8 @@
-"""The paper's problems reach their fitness from stated seeds within a stated number of programs, and the same on every run."""
+"""The paper's problems, and two of the literature, reach their fitness from stated seeds within a stated number of programs, and the same on every run."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from kernelwright.bench.breed import REACHED, deviation, tolerances
 from kernelwright.breeding.back_end_table import back_end
 from kernelwright.breeding.program_results import answers_to
 from kernelwright.grammar import load_problem
-from kernelwright.grammar.problems import NAMES, path_of
+from kernelwright.grammar.problems import PAPER, path_of
 from kernelwright.stories.breed import breed
 
 
@@ -22,8 +23,25 @@ def test_search_is_solved(tmp_path: Path) -> None:
         assert "for(i=0;i < LENINPUT;i++)" in best.text
 
 
+def test_a_string_is_put_together(tmp_path: Path) -> None:
+    with breed("string_match", folder=tmp_path / "run", seed=1, jobs=1, backend="interpreted", cache=False) as run:
+        best = run.best
+        assert best is not None and best.fitness == 0 and len(run.journal) <= 10_000
+        assert re.findall(r"letter = (\w);", best.text) == list("hello_world")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+def test_the_multiplexer_is_found(tmp_path: Path) -> None:
+    with breed("multiplexer6", folder=tmp_path / "run", seed=1, backend="interpreted", cache=False) as run:
+        best = run.best
+        assert best is not None and best.fitness == 0 and len(run.journal) <= 20_000
+        for setting in range(64):
+            bits = dict(zip(("a0", "a1", "d0", "d1", "d2", "d3"), (setting >> n & 1 for n in range(6)), strict=True))
+            assert eval(best.text, {}, bits) & 1 == bits[f"d{bits['a0'] + 2 * bits['a1']}"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAPER)
 def test_targets_are_reached(name: str, tmp_path: Path) -> None:
     seeds, least, most = REACHED[name]
     reached = 0

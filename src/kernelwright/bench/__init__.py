@@ -51,7 +51,7 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
     "pool": ("kernelwright.bench.pool", "Worker processes: what they cost beside the work they do."),
     "breed": (
         "kernelwright.bench.breed",
-        "Breeding: programs are worth the same on every back end, and the paper's problems reach their fitness.",
+        "Breeding: programs are worth the same on every back end, the paper's problems reach their fitness, and DEAP beside it.",
     ),
     "chaos": (
         "kernelwright.bench.chaos",

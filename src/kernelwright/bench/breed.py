@@ -1,4 +1,4 @@
-"""Breeding: random programs of the paper's problems are worth the same on every back end, and breeding solves the problems.
+"""Breeding: random programs of the problems that come along are worth the same on every back end, and breeding solves the paper's.
 
 Programs of whole numbers must be worth exactly the same. Keijzer-6 uses functions of single precision, which the C library,
 NumPy and libdevice each round in their own way; we allow each four units in the last place. What a program may be off by is
@@ -10,8 +10,10 @@ delete the folder to start over.
 
 Pagie-1 (Pagie and Hogeweg 1997) in a grammar that leads to itself shows how a first generation is filled.
 
+The three problems of the literature that others breed, too, are bred beside DEAP (``bench/breed_peers.py``).
+
 Promises: of 600 first programs at least 500 are distinct, within a second; no program of any problem is worth anything else on
-any back end; each problem reaches its fitness from the stated seeds within the
+any back end; each of the paper's reaches its fitness from the stated seeds within the
 stated number of programs (search: at least one seed of ten); a run that is made again has the same journal.
 """
 
@@ -29,6 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwright.bench.breed_peers import compare
 from kernelwright.bench.result import Measured, Say
 from kernelwright.breeding.back_end_table import BACKENDS
 from kernelwright.breeding.choice import sample
@@ -74,7 +77,7 @@ FILLED = 600
 
 
 def measure(quick: bool, say: Say) -> Measured:
-    """``quick``: 60 programs of each problem, and none bred."""
+    """``quick``: 60 programs of each problem; none bred, but one seed beside DEAP."""
     result = Measured("breed")
     allow_deep_calls()
     _filled(result, say)
@@ -86,6 +89,7 @@ def measure(quick: bool, say: Say) -> Measured:
         _assembled(result, problem, texts)
     for name, (seeds, least, most) in () if quick else REACHED.items():
         _reached(result, name, seeds, least, most, say)
+    compare(result, quick, say)
     return result
 
 

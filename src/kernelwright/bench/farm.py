@@ -45,7 +45,7 @@ from kernelwright.farm.backends.ptx import Ptx
 from kernelwright.farm.bundle_runner import BundleRunner
 from kernelwright.farm.lost_items import Raised
 from kernelwright.grammar import Problem, load_problem
-from kernelwright.grammar.problems import NAMES, path_of
+from kernelwright.grammar.problems import PAPER, path_of
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.report.figures import curves
 
@@ -82,7 +82,7 @@ def measure(quick: bool, say: Say) -> Measured:
     overheads: dict[str, float] = {}
     loaded = os.getloadavg()[0] > LOADED * available_cores()
     try:
-        for name in NAMES:
+        for name in PAPER:
             _measure(name, quick, say, taken)
             overheads[name] = _overhead(name, load_problem(path_of(name)))
     except KeyboardInterrupt:
@@ -271,7 +271,7 @@ def _promise(
     result: Measured, taken: dict[Key, list[Seconds]], overheads: dict[str, float], loaded: bool = False
 ) -> None:
     cores = available_cores()
-    for name in NAMES:
+    for name in PAPER:
         base = taken.get(Key(name, LARGEST, NVCC))
         many, one = (taken.get(Key(name, LARGEST, f"ours, {workers} workers")) for workers in (cores, 1))
         busy = loaded or (base is not None and statistics.median(wall / cpu for wall, cpu in base) > BUSY)

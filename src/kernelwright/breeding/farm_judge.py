@@ -7,6 +7,7 @@ with ProgramJudge(run, jobs) as judge:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from types import TracebackType
 
 from kernelwright.breeding.back_end_table import back_end
@@ -37,17 +38,7 @@ class ProgramJudge:
         """Programs whose fitness was known from earlier runs."""
         self.judged = 0
         """Programs that were run."""
-        row = back_end(settings.backend)
-        self._farm = Farm(
-            judging,
-            (str(run.problem_path), settings.backend, settings.timeout_s),
-            batch=row.compiler().batch,
-            jobs=jobs,
-            timeout_s=settings.timeout_s + SLACK_S,
-            cluster=cluster,
-            files=(run.problem_path,),
-            gpus=1.0 if row.needs_gpu else 0.0,
-        )
+        self._farm = _farm(run, jobs, cluster)
 
     @property
     def jobs(self) -> int:
@@ -108,6 +99,28 @@ class ProgramJudge:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+def judged_on_held_out(run: BreedRun, text: str, cluster: str | None = None) -> Outcome:
+    """What a program is worth on the inputs of the problem that are held out, from a worker of its own."""
+    with closing(_farm(run, 1, cluster, held_out=True)) as farm:
+        return next(_evaluated(found).outcome for _, found in farm.map([text]))
+
+
+def _farm(run: BreedRun, jobs: int | None, cluster: str | None, held_out: bool = False) -> Farm:
+    """Workers that judge programs on the run's back end."""
+    settings = run.settings
+    row = back_end(settings.backend)
+    return Farm(
+        judging,
+        (str(run.problem_path), settings.backend, settings.timeout_s, held_out),
+        batch=row.compiler().batch,
+        jobs=jobs,
+        timeout_s=settings.timeout_s + SLACK_S,
+        cluster=cluster,
+        files=(run.problem_path,),
+        gpus=1.0 if row.needs_gpu else 0.0,
+    )
 
 
 def _evaluated(found: object) -> Evaluated:

@@ -188,6 +188,12 @@ class BreedRun(Run[str]):
         return found
 
     @property
+    def held_out(self) -> tuple[float | None, str] | None:
+        """What the best is worth on inputs held out, or why it is worth nothing there; None where there are none, or no end."""
+        ended = self.ended or {}
+        return (ended["held_out_fitness"], ended["held_out_why"]) if "held_out_fitness" in ended else None
+
+    @property
     def shown_facts(self) -> list[tuple[str, str]]:
         best = self.best
         return [*super().shown_facts, ("best", f"{best.name}, fitness {best.fitness:g}" if best else "none")]

@@ -78,13 +78,16 @@ def note_generation(standing: Standing, generation: list[Individual], found: lis
         )
 
 
-def note_end(standing: Standing) -> None:
-    """What the run ends with, in the journal, once."""
+def note_end(standing: Standing, held_out: Outcome | None = None) -> None:
+    """What the run ends with, in the journal, once. ``held_out``: what came of the best on inputs held out, where there are some."""
     standing.phase = "finished"
     if standing.run.ended is None:
         best = standing.best
         facts = {"best": best.name if best else None, "fitness": best.fitness if best else None}
         facts |= {"evaluations": standing.evaluations, "generations": standing.generation}
+        if held_out is not None:
+            why = held_out.reason if isinstance(held_out, Rejected) else ""
+            facts |= {"held_out_fitness": worth_of_outcome(held_out), "held_out_why": why}
         standing.run.journal.note("end", facts)
 
 

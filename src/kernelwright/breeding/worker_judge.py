@@ -24,10 +24,14 @@ FITNESS = "fitness"
 """The name of the figure in outcomes."""
 
 
-def judging(path: str, backend: str, timeout_s: float) -> Callable[[list[str]], list[Evaluated]]:
-    """The set-up of a worker: the problem of a file, and a way to run programs."""
+def judging(
+    path: str, backend: str, timeout_s: float, held_out: bool = False
+) -> Callable[[list[str]], list[Evaluated]]:
+    """The set-up of a worker: the problem of a file, and a way to run programs. ``held_out``: on the inputs held out."""
     allow_deep_calls()
     problem = load_problem(Path(path))
+    if held_out:
+        problem = problem.on_held_out or problem
     runner = back_end(backend).runner(problem)
 
     def work(texts: list[str]) -> list[Evaluated]:

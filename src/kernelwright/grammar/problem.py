@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 import runpy
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -69,6 +69,10 @@ class Problem:
     perfect: float | None = None
     start: str = ""
     name: str = "problem"
+    held_out: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    """Inputs, as ``cases``, that no program is chosen by: at the end the best one is asked what it is worth on them."""
+    held_out_fitness: Fitness | None = None
+    """Of the answers to these."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """What breeding settings suit it: population, generations, target, ..."""
 
@@ -83,13 +87,16 @@ class Problem:
         if not callable(self.fitness):
             raise Misuse("`fitness` is no function", hint="a function of the answers, an array, that returns a number")
         object.__setattr__(self, "grammar", _grammar(self.grammar, self.start))
-        object.__setattr__(self, "cases", {name: _input(name, given) for name, given in self.cases.items()})
-        counts = {len(given) for given in self.cases.values()}
-        if len(counts) != 1 or not min(counts):
+        object.__setattr__(self, "cases", _inputs(self.cases))
+        if bool(self.held_out) != callable(self.held_out_fitness):
             raise Misuse(
-                "the inputs have " + (f"{' and '.join(map(str, sorted(counts)))} cases" if counts else "no cases"),
-                hint="give every input one row for each case",
+                "`held_out` and `held_out_fitness` go together, and one of them is missing",
+                hint="the inputs that no program is chosen by, and a function of the answers to them",
             )
+        if self.held_out:
+            object.__setattr__(self, "held_out", _inputs(self.held_out))
+            if [*map(_shape, self.held_out.items())] != [*map(_shape, self.cases.items())]:
+                raise Misuse("the inputs held out are not those of the cases", hint="the same names, types and widths")
         _ = self.head
 
     @property
@@ -101,6 +108,14 @@ class Problem:
     def count(self) -> int:
         """How many cases there are."""
         return len(next(iter(self.cases.values())))
+
+    @property
+    def on_held_out(self) -> Problem | None:
+        """The same over the inputs held out; None where there are none."""
+        if self.held_out_fitness is None:
+            return None
+        fitness = self.held_out_fitness
+        return replace(self, cases=self.held_out, fitness=fitness, held_out={}, held_out_fitness=None)
 
     @property
     def answer_type(self) -> Type:
@@ -202,6 +217,23 @@ def _grammar(given: Grammar | Path | str, start: str) -> Grammar:
                 f"the grammar {path} cannot be read: {error.strerror}", hint="give its text, or the path of its file"
             ) from error
     return Grammar.parse(given, start)
+
+
+def _inputs(given: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    found = {name: _input(name, each) for name, each in given.items()}
+    counts = {len(each) for each in found.values()}
+    if len(counts) != 1 or not min(counts):
+        raise Misuse(
+            "the inputs have " + (f"{' and '.join(map(str, sorted(counts)))} cases" if counts else "no cases"),
+            hint="give every input one row for each case",
+        )
+    return found
+
+
+def _shape(given: tuple[str, NDArray[Any]]) -> tuple[str, str, tuple[int, ...]]:
+    """All of an input but its rows."""
+    name, array = given
+    return name, array.dtype.name, array.shape[1:]
 
 
 def _input(name: str, given: Any) -> NDArray[Any]:

@@ -14,12 +14,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kernelwright.breeding.farm_judge import ProgramJudge
+from kernelwright.breeding.farm_judge import ProgramJudge, judged_on_held_out
 from kernelwright.breeding.run import PROGRAMS, BreedRun, Settings, facts_of, settings_for
 from kernelwright.breeding.speed import Stopwatch
 from kernelwright.breeding.standing import Standing, note_end, note_generation, worth_of_outcome
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.outcome import Rejected
+from kernelwright.evaluate.outcome import Outcome, Rejected
 from kernelwright.evaluate.run.answers import Answer, Answers
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.grammar import load_problem, problems
@@ -47,9 +47,9 @@ def breed(
 ) -> BreedRun:
     """Breeds programs; returns the finished run, open for reading.
 
-    ``problem``: ``keijzer6``, ``search``, ``multiplier5``, or the path of a Python file that defines ``problem``. ``settings``:
-    those of ``Settings`` and ``Dials``
-    (generations, population, seed, target, ...). ``folder``: of the run; else a fresh one below ``kw-runs``. ``cluster``: the
+    ``problem``: one that comes along (``grammar.problems.NAMES``), or the path of a Python file that defines ``problem``.
+    ``settings``: those of ``Settings`` and ``Dials`` (generations, population, seed, target, ...).
+    ``folder``: of the run; else a fresh one below ``kw-runs``. ``cluster``: the
     address of a Ray cluster that does the work. ``cache``: whether fitness that earlier runs found is taken over.
     Raises ``Misuse`` for a problem that judges nothing, and whatever else the user can fix.
     """
@@ -122,9 +122,16 @@ def proceed(
                 break
             results = [_result(run, *each) for each in zip(generation, found, strict=True)]
             stopwatch.searched(partial(strategy.tell, results))
-        note_end(standing)
-        watch(standing)
+    note_end(standing, _on_held_out(run, standing, cluster))
+    watch(standing)
     return standing
+
+
+def _on_held_out(run: BreedRun, standing: Standing, cluster: str | None) -> Outcome | None:
+    """What the best comes to on inputs that it was not chosen by; None where there are none, and where that is known."""
+    if standing.best is None or run.ended is not None or not run.problem.held_out:
+        return None
+    return judged_on_held_out(run, standing.best.text, cluster)
 
 
 def _try_some(generation: list[Individual], judge: ProgramJudge) -> None:

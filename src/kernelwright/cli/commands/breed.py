@@ -1,6 +1,6 @@
 """``kw breed``: programs for a problem, found in the language of a grammar.
 
-kw breed keijzer6                      a problem of the paper: keijzer6, search, multiplier5
+kw breed keijzer6                      a problem that comes along: keijzer6, search, multiplier5, pagie1, ...
 kw breed my_problem.py                 a Python file that defines `problem`
 kw breed --explain my_problem.py       its grammar, some derivations, the code around them, and the back end
 kw breed --resume kw-runs/search-1     goes on with a run that was interrupted
@@ -19,6 +19,7 @@ import typer
 
 from kernelwright.breeding.back_end_table import BACKENDS
 from kernelwright.breeding.run import PROGRAMS, BreedRun, settings_for
+from kernelwright.breeding.simplified import simplified_best
 from kernelwright.breeding.speed import speed_of
 from kernelwright.cli.support.breed_view import view_of
 from kernelwright.cli.support.resuming import refuse_settled, saying_how_to_resume, spelled_flags
@@ -27,6 +28,7 @@ from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.grammar.problem import load_problem
+from kernelwright.grammar.problems import NAMES
 from kernelwright.stories.breed import create, problem_path, proceed
 
 WITH_RESUME = ("resume", "jobs", "cluster", "no_cache", "as_json")
@@ -35,7 +37,7 @@ BACKEND_HELP = f"How programs are run: {', '.join(BACKENDS)}; auto measures whic
 
 
 def command(
-    problem: Annotated[str | None, typer.Argument(help="keijzer6, search, multiplier5, or a Python file.")] = None,
+    problem: Annotated[str | None, typer.Argument(help=f"{', '.join(NAMES)}, or a Python file.")] = None,
     generations: Annotated[int | None, typer.Option(help="Generations at most.")] = None,
     population: Annotated[int | None, typer.Option(help="Individuals of a generation.")] = None,
     target: Annotated[float | None, typer.Option(help="Fitness at which to stop; default a perfect one.")] = None,
@@ -100,11 +102,14 @@ def command(
 
 def result_of(run: BreedRun, seconds: float, remembered: int = 0) -> dict[str, Any]:
     """What the run has come to, as JSON. ``remembered``: programs whose fitness earlier runs had found."""
+    held_out, simple = run.held_out, simplified_best(run)
     best, target, generations, speed = run.best, run.target, run.generations, speed_of(run.journal)
     return {
         "run": str(run.folder),
         "best": best.name if best else None,
         "fitness": best.fitness if best else None,
+        "held_out_fitness": held_out[0] if held_out else None,
+        "held_out_why": held_out[1] if held_out else "",
         "goal": run.goal,
         "target": target,
         "reached": None if target is None else best is not None and run.reaches(best.fitness),
@@ -122,6 +127,8 @@ def result_of(run: BreedRun, seconds: float, remembered: int = 0) -> dict[str, A
         "backend": run.settings.backend,
         "program": best.text if best else None,
         "readable": run.readable(best) if best else None,
+        "simplified": simple.formula or None,
+        "simplified_why": simple.why,
     }
 
 
@@ -145,7 +152,20 @@ def lines(result: dict[str, Any]) -> str:
         return f"no program has a fitness{_causes(result)}; {tried}; run {result['run']}{_speed(result)}"
     verdict = {True: ", which is the target", False: f", the target is {result['target']:g}", None: ""}
     said = f"{result['best']}: fitness {result['fitness']:g}{verdict[result['reached']]}; {tried}; run {result['run']}"
-    return f"{said}{_speed(result)}\n\n{result['readable']}"
+    return f"{said}{_held_out(result)}{_speed(result)}\n\n{result['readable']}{_simplified(result)}"
+
+
+def _simplified(result: dict[str, Any]) -> str:
+    if result["simplified"]:
+        return f"\n\nsimplified, and equal on all cases: {result['simplified']}"
+    return f"\n\nnot simplified: {result['simplified_why']}" if result["simplified_why"] else ""
+
+
+def _held_out(result: dict[str, Any]) -> str:
+    """A line, where a problem has inputs that no program is chosen by."""
+    if result["held_out_fitness"] is not None:
+        return f"\non inputs held out: fitness {result['held_out_fitness']:g}"
+    return f"\non inputs held out: none, because {result['held_out_why']}" if result["held_out_why"] else ""
 
 
 def _causes(result: dict[str, Any]) -> str:

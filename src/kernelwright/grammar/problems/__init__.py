@@ -1,4 +1,5 @@
-"""The three problems of paper 001, each one file such as you would write: its grammar, its cases, the code around programs."""
+"""Problems, each one file such as you would write: its grammar, its cases, the code around programs. Three are those of paper 001,
+the others are often compared on in the literature."""
 
 from __future__ import annotations
 
@@ -7,7 +8,9 @@ from pathlib import Path
 
 from kernelwright.errors import Misuse
 
-NAMES: tuple[str, ...] = ("keijzer6", "search", "multiplier5")
+PAPER: tuple[str, ...] = ("keijzer6", "search", "multiplier5")
+"""Those of paper 001."""
+NAMES: tuple[str, ...] = (*PAPER, "pagie1", "vladislavleva4", "multiplexer6", "string_match")
 
 
 def path_of(name: str) -> Path:
