@@ -77,6 +77,10 @@ def test_a_run_ends_with_the_best_program(folder: Path, bred: dict[str, Any]) ->
     assert bred["readable"] == f"median = {bred['program']};" and bred["best"].startswith("v")
     shown = kw(folder, "show", "median-1")
     assert shown.returncode == 0 and bred["readable"] in shown.stdout and "which is the target" in shown.stdout
+    # SymPy is an extra: the formula, or why there is none.
+    formula, why = bred["simplified"], bred["simplified_why"]
+    said = f"simplified, and equal on all cases: {formula}" if formula else f"not simplified: {why}"
+    assert bool(formula) != bool(why) and said in shown.stdout
     (row,) = [row for row in json.loads(kw(folder, "runs", "--json").stdout) if row["run"] == bred["run"]]
     assert row["state"] == "finished" and row["best"] == f"{bred['best']}, fitness 0"
 

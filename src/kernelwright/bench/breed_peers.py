@@ -42,7 +42,7 @@ from kernelwright.search import Result
 from kernelwright.search.generations import Generations
 
 SEEDS, QUICK_SEEDS = (1, 2, 3), (1,)
-EVALUATIONS, QUICK_EVALUATIONS = 20_000, 500
+EVALUATIONS, QUICK_EVALUATIONS = 5_000, 500
 CROSSOVER, MUTATION, DEPTH = 0.9, 0.1, 17
 """Of DEAP's trees."""
 NODE = re.compile(r"[A-Za-z_]\w*|[\d.]+f?|[-+*&|~]")
