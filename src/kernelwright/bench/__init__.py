@@ -10,7 +10,10 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "kernelwright.bench.compile",
         "CUDA to PTX against nvcc, stage by stage, the ablation of each step, and machine code beside nvcc's.",
     ),
-    "simt": ("kernelwright.bench.simt", "The virtual GPU against PoCL, and what it costs to make a variant runnable."),
+    "simt": (
+        "kernelwright.bench.simt.measure",
+        "The virtual GPU against PoCL, and what it costs to make a variant runnable.",
+    ),
     "run": ("kernelwright.bench.run", "Running programs: what a launch costs, and starting a worker."),
     "mutants": (
         "kernelwright.bench.mutants",

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from kernelwright.bench.result import Measured, Say
-from kernelwright.bench.simt_case import Array, Case, cases_of
-from kernelwright.bench.simt_cores import measure_cores
-from kernelwright.bench.simt_runners import BEST, Ours, Pocl, pocl_on
+from kernelwright.bench.simt.cases import Array, Case, cases_of
+from kernelwright.bench.simt.cores import measure_cores
+from kernelwright.bench.simt.executors import BEST, Ours, Pocl, pocl_on
 from kernelwright.codegen.simt.launching.compiled_kernel import compile_host
 from kernelwright.codegen.simt.lower import lower
 from kernelwright.codegen.simt.options import SimtOptions

@@ -15,8 +15,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from kernelwright.bench.result import Measured, Say
-from kernelwright.bench.simt_case import Case, cases_of
-from kernelwright.bench.simt_runners import Ours, pocl_on
+from kernelwright.bench.simt.cases import Case, cases_of
+from kernelwright.bench.simt.executors import Ours, pocl_on
 
 REPEAT = 15
 QUICK = 5

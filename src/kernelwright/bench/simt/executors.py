@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kernelwright.bench.result import Measured
-from kernelwright.bench.simt_case import Array, Case, Scalar, Step
+from kernelwright.bench.simt.cases import Array, Case, Scalar, Step
 from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.execution import Execution
@@ -25,7 +25,7 @@ from kernelwright.pipeline import compile as compile_program
 
 BEST = SimtOptions(level=1)
 """The code of kernels that have run for a while."""
-SOURCES = Path(__file__).parent / "simt_kernels"
+SOURCES = Path(__file__).parent / "kernels"
 
 
 class Ours:
