@@ -146,7 +146,9 @@ def warm_cache(of_all_workers: Path) -> WarmCache:
 @pytest.fixture(scope="session")
 def finished_run(of_all_workers: Path) -> Path:
     """The folder of a finished run of ``tests/stories/again.py``, minimised, proven and explained. To be copied by those who
-    write into it. The first process that asks for it makes it, which takes half a minute, and the others wait for that."""
+    write into it. The first process that asks for it makes it, which takes half a minute, and the others wait for that. Loads of
+    several turns are not tried in it: they are good for any size, and many tests want a best that is not."""
+    from kernelwright.edits import gene_draw
     from kernelwright.evolution.genomes import GENOMES, EvolveRun
     from kernelwright.stories.evolve import evolve
     from kernelwright.stories.explain import explain
@@ -159,7 +161,10 @@ def finished_run(of_all_workers: Path) -> Path:
             return folder
         shutil.rmtree(folder, ignore_errors=True)  # of a process that was killed while it made it
         source = Path(__file__).parent / "stories" / "again.py"
-        evolve(source, folder=folder, evaluations=40, seed=1, jobs=2).close()
+        few = tuple(each for each in gene_draw.LISTED if "turns" not in each[1].edits.__name__)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(gene_draw, "LISTED", few)
+            evolve(source, folder=folder, evaluations=40, seed=1, jobs=2).close()
         with EvolveRun.open(folder, GENOMES, write=True) as run:
             explain(run, "best", jobs=2)
         finished.touch()
