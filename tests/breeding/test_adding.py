@@ -56,10 +56,10 @@ def test_a_back_end_is_one_file_and_one_row(tmp_path: Path) -> None:
         return done.stdout
 
     rows = {row["back_end"]: row for row in json.loads(kw("farm", "--json"))["backends"]}
-    assert rows["simple"]["usable"] and rows["simple"][""] == "programs without functions, interpreted"
+    assert rows["simple"]["usable"] and rows["simple"]["what"] == "programs without functions, interpreted"
     assert "interpreted, simple, host" in " ".join(kw("breed", "--help").replace("│", " ").split())
     explained = json.loads(kw("breed", "--explain", "keijzer6", "--json"))
-    assert {row["back_end"] for row in explained["backends"]} == {"interpreted", "simple", "host"}
+    assert {row["back end"] for row in explained["backends"]} == {"interpreted", "simple", "host"}
     given = ("--backend", "simple", "--generations", "2", "--population", "30", "--jobs", "1", "--no-cache", "--json")
     found = json.loads(kw("breed", "keijzer6", *given))
     assert found["backend"] == "simple" and found["rejected"]["compile"] > 0 and found["fitness"] is not None
