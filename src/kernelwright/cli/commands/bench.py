@@ -13,7 +13,7 @@ import typer
 
 from kernelwright.bench import BENCHMARKS
 from kernelwright.bench.result import Measured
-from kernelwright.cli.support.streams import say
+from kernelwright.cli.support.streams import program_speaks_on_stderr, say
 from kernelwright.cli.support.tables import print_rows
 from kernelwright.errors import Misuse
 
@@ -60,14 +60,15 @@ def command(
     if compiler_flags and not places:
         raise Misuse("--flags are for programs of a folder", hint=f"kw bench {PROGRAMS} FOLDER --flags '-I common'")
     names = tuple(BENCHMARKS) if name == ALL else (name,)
-    if programs and name == COMPILE:
-        results = [_of_programs(programs)]
-    elif places:
-        results = [_of_folders(places, quick, _words(compiler_flags))]
-    else:
-        chosen: dict[str, Any] = {"names": [str(each) for each in programs]} if programs else {}
-        chosen |= {} if evaluations is None else {"evaluations": evaluations}
-        results = [_measured(one, quick, **chosen) for one in names]
+    with program_speaks_on_stderr(as_json):
+        if programs and name == COMPILE:
+            results = [_of_programs(programs)]
+        elif places:
+            results = [_of_folders(places, quick, _words(compiler_flags))]
+        else:
+            chosen: dict[str, Any] = {"names": [str(each) for each in programs]} if programs else {}
+            chosen |= {} if evaluations is None else {"evaluations": evaluations}
+            results = [_measured(one, quick, **chosen) for one in names]
     if as_json:
         objects = [result.as_json() for result in results]
         print(json.dumps(objects if name == ALL else objects[0], indent=1))
