@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from kernelwright.edits.draft import Draft
 from kernelwright.edits.kinds.loads.collect_loads import CollectLoads
+from kernelwright.edits.memory.ordering import successors
 from kernelwright.edits.original import Id, Original
 from kernelwright.edits.repair import repair
 from kernelwright.ir import parse_module
@@ -28,6 +29,13 @@ def collected_turns(draft: Draft) -> tuple[Original, Draft, dict[Id, str]]:
         reasons |= refused
 
 
+def ends_of(original: Original, latch: Id) -> tuple[int, int]:
+    """The block that a branch back to a loop's header ends, and the header."""
+    end = original.nodes[latch].block
+    following = successors(original)[end]
+    return end, next(block for block in original.above[end] if block in following)
+
+
 @dataclass(frozen=True)
 class _Loop:
     """A loop with its turns copied."""
@@ -46,10 +54,9 @@ def _copied(draft: Draft, wanted: dict[Id, int], reasons: dict[Id, str]) -> tupl
     turns = {}
     for id, count in wanted.items():
         # Edits leave the blocks as they are, so their numbers are those of the original.
-        latch, above = blocks[draft.block_of(id)], draft.original.above[draft.block_of(id)]
-        header = next(blocks[n] for n in above if blocks[n] in latch.successors)
+        end, begin = ends_of(draft.original, id)
         try:
-            turns[id] = header, copy_turns(latch, header, count)[1]
+            turns[id] = blocks[begin], copy_turns(blocks[end], blocks[begin], count)[1]
         except ValueError as error:
             reasons[id] = str(error)
     place = {block: n for n, block in enumerate(function.blocks)}

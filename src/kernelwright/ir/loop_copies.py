@@ -49,10 +49,9 @@ def copy_turns(latch: BasicBlock, header: BasicBlock, count: int) -> list[BasicB
     body = [block for block in function.blocks if block in inside]
     if any(i.type.text == "token" or i.opcode == "alloca" for block in body for i in block.instructions):
         raise ValueError("the loop makes what cannot be made twice")
-    leaving = _leaving(body, inside, before, dominators)
-    for block, values in leaving.items():
-        _close(block, values, before[block])
     exits = list(dict.fromkeys(s for block in body for s in block.successors if s not in inside))
+    for block, values in _leaving(body, exits, inside, before, dominators).items():
+        _close(block, values, before[block], dominators)
     for instruction in (i for block in body for i in block.instructions):
         instruction.metadata = {kind: node for kind, node in instruction.metadata.items() if kind not in _OF_A_TURN}
     first = _split(header)
@@ -64,16 +63,17 @@ def copy_turns(latch: BasicBlock, header: BasicBlock, count: int) -> list[BasicB
 
 def _leaving(
     body: list[BasicBlock],
+    exits: list[BasicBlock],
     inside: set[BasicBlock],
     before: dict[BasicBlock, list[BasicBlock]],
     dominators: Dominators,
 ) -> dict[BasicBlock, list[Instruction]]:
     """By block that the loop is left to: the values that are used beyond it. Values a phi there takes are none."""
-    exits = list(dict.fromkeys(s for block in body for s in block.successors if s not in inside))
     found: dict[BasicBlock, list[Instruction]] = {}
     for value in (i for block in body for i in block.instructions):
         for user in value.users:
-            assert isinstance(user, Instruction) and user.parent is not None
+            if not isinstance(user, Instruction) or user.parent is None:
+                raise ValueError(f"%{value.name} is used by what is no instruction")
             for index, operand in enumerate(user.operands):
                 if operand is not value:
                     continue
@@ -82,22 +82,17 @@ def _leaving(
                     continue
                 above = [each for each in exits if dominators.dominates(each, place)]
                 fits = [each for each in above if all(b in inside for b in before[each])]
-                if not fits or not all(_is_there(value, b, dominators) for b in before[fits[0]]):
+                home = value.parent
+                assert home is not None
+                if not fits or not all(dominators.dominates(home, b) for b in before[fits[0]]):
                     raise ValueError(f"%{value.name} leaves the loop to where other paths come, too")
                 if value not in found.setdefault(fits[0], []):
                     found[fits[0]].append(value)
     return found
 
 
-def _is_there(value: Instruction, block: BasicBlock, dominators: Dominators) -> bool:
-    assert value.parent is not None
-    return dominators.dominates(value.parent, block)
-
-
-def _close(block: BasicBlock, values: list[Instruction], before: list[BasicBlock]) -> None:
+def _close(block: BasicBlock, values: list[Instruction], before: list[BasicBlock], dominators: Dominators) -> None:
     """Values reach what lies beyond ``block`` through phis of it."""
-    dominators = Dominators(block.parent) if block.parent is not None else None
-    assert dominators is not None
     for value in values:
         phi = Instruction("phi", value.type, tuple(value for _ in before), blocks=tuple(before))
         block.insert(0, phi)

@@ -22,6 +22,7 @@ are, on what they have left: it changes the flow of control, which no other edit
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import product
 
 from kernelwright.edits.draft import Draft, unchanged
@@ -30,9 +31,9 @@ from kernelwright.edits.instruction_words import Words
 from kernelwright.edits.json_fields import read_id, read_number
 from kernelwright.edits.kinds.loads.collect_loads import Places
 from kernelwright.edits.kinds.loads.hoist_loads import is_plain_load
-from kernelwright.edits.memory.ordering import predecessors, successors
+from kernelwright.edits.memory.ordering import predecessors
 from kernelwright.edits.original import Id, Original
-from kernelwright.edits.turn_copies import collected_turns
+from kernelwright.edits.turn_copies import collected_turns, ends_of
 from kernelwright.ir.graph import loop_body
 from kernelwright.lazy_dataclasses import dataclass
 
@@ -74,7 +75,9 @@ def more_turns(original: Original) -> Iterator[CollectTurns]:
         yield CollectTurns(latch, count)
 
 
+@lru_cache(maxsize=16)
 def _loops(original: Original) -> list[Id]:
+    """Found once for both listings: each loop is copied to see whether it can be."""
     places = Places(unchanged(original))
     bodies = {latch: body_of(original, latch) for latch in original.latches}
     closing = [original.nodes[latch].block for latch in original.latches]
@@ -90,10 +93,8 @@ def _can_be(original: Original, latch: Id) -> bool:
 
 def body_of(original: Original, latch: Id) -> set[int]:
     """The blocks of the loop that a branch closes."""
-    edges, before = successors(original), predecessors(original)
-    end = original.nodes[latch].block
-    header = next(block for block in original.above[end] if block in edges[end])
-    return loop_body(header, [end], before.__getitem__)
+    end, header = ends_of(original, latch)
+    return loop_body(header, [end], predecessors(original).__getitem__)
 
 
 def _has_free_load(places: Places, body: set[int]) -> bool:
