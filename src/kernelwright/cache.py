@@ -37,6 +37,7 @@ KINDS: dict[str, str] = {
     "ir": "kernels as LLVM-IR",
     "libdevice": "the parts of libdevice that kernels use",
     "model": "the timing model's inner loops",
+    "nvrtc": "sources that programs had compiled while they ran",
     "output": "files that compiles wrote",
     "ptx": "kernels as PTX",
     "receipt": "command lines of compiles, with what they came to",

@@ -162,3 +162,13 @@ def test_a_run_whose_problem_is_gone_says_so() -> None:
             raise Misuse("it is gone")
 
     assert room.simplified_best(Gone()) == Simplified(why="it is gone")  # type: ignore[arg-type]
+
+
+@needs_sympy
+def test_what_was_not_found_in_time_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = [("", False), ("1 2*x\n", True)]
+    monkeypatch.setattr(room, "_said", lambda asked, limit_s: said.pop(0))
+    monkeypatch.setenv("KERNELWRIGHT_CACHE", str(tmp_path))
+    assert "found nothing" in simplified(problem(), "x + x").why
+    assert simplified(problem(), "x + x") == Simplified("2*x")
+    assert simplified(problem(), "x + x") == Simplified("2*x") and not said  # from the cache

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import pytest
 
-from kernelwright.device.nvrtc.compile import without_names
+from kernelwright.device.nvrtc.compile import Request, compile_program, without_names
 from kernelwright.device.nvrtc.options import BadOption, read_options
 
 
@@ -76,3 +79,14 @@ def test_names_are_taken_out_of_the_module() -> None:
         'section "llvm.metadata"\n'
     )
     assert without_names(ir, ()) == (ir, {})
+
+
+def test_sources_lie_in_the_cache_and_nothing_in_the_temporary_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("KERNELWRIGHT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    made = compile_program(Request("one.cu", 'extern "C" __global__ void one(int *p) { *p = 1; }'))
+    assert "one" in made.ptx and not list((tmp_path / "temporary").iterdir())
+    assert [path.name for path in (tmp_path / "cache" / "nvrtc").rglob("*.cu")] == ["one.cu"]

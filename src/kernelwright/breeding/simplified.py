@@ -134,23 +134,25 @@ def _asked(tree: Any, limit_s: float) -> list[tuple[int, str]]:
     key = content_key([asked, SCRIPT.read_bytes(), importlib.metadata.version("sympy"), str(limit_s)])
     kept = cache.get(KIND, key)
     if kept is None:
-        kept = _said(asked, limit_s).encode()
-        cache.put(KIND, key, kept)
+        said, ended = _said(asked, limit_s)
+        kept = said.encode()
+        if ended:  # what a busy machine was too slow for is asked again
+            cache.put(KIND, key, kept)
     pairs = (line.split(" ", 1) for line in kept.decode().splitlines(keepends=True) if line.endswith("\n"))
     return [(int(count), formula.strip()) for count, formula in pairs]
 
 
-def _said(asked: str, limit_s: float) -> str:
-    """What the process printed by the time it ended, or was ended."""
+def _said(asked: str, limit_s: float) -> tuple[str, bool]:
+    """What the process printed, and whether it came to its end in time."""
     process = subprocess.Popen(
         [sys.executable, "-P", str(SCRIPT)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
     )  # fmt: skip
     try:
-        return process.communicate(asked, timeout=limit_s)[0]
+        return process.communicate(asked, timeout=limit_s)[0], True
     except subprocess.TimeoutExpired:
         process.kill()
-        return process.communicate()[0]
+        return process.communicate()[0], False
     finally:
         process.kill()
 

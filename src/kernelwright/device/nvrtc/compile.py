@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
-from kernelwright.cache import Cache, write_atomically
+from kernelwright.cache import Cache, cache_folder, write_atomically
 from kernelwright.cuda.image import ptx_with
 from kernelwright.device.nvrtc.options import BadOption, NvrtcOptions, read_options
 from kernelwright.errors import KernelwrightError
@@ -30,6 +30,8 @@ from kernelwright.pipeline import Unit
 SUCCESS, INVALID_OPTION, COMPILATION, NAME_EXPRESSION = 0, 5, 6, 10
 """Of nvrtcResult."""
 DEFAULT_NAME = "default_program"
+KIND = "nvrtc"
+"""Of the cache: where sources lie."""
 _VARIABLE = "__kw_name_"
 _OWN_TYPE = re.compile(r"\btypedef\s+(?:(?:un)?signed\s+)?long\s+long\s+(?:int\s+)?(u?int64_t)\s*;")
 """NVRTC has no header of the C library before the source, so programs name such types themselves; Linux says ``long`` there."""
@@ -126,15 +128,12 @@ def _shorter(found: re.Match[str]) -> str:
 def _folder(request: Request) -> Path:
     parts = [request.name, request.source, *(f"{k}\0{v}" for k, v in request.headers.items()), *request.expressions]
     digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
-    root = Path(tempfile.gettempdir(), f"kernelwright-nvrtc-{os.getuid()}")
+    folder = cache_folder() / KIND / digest
     try:
-        root.mkdir(mode=0o700, exist_ok=True)
-        if root.stat().st_uid == os.getuid() and not root.is_symlink():
-            (root / digest).mkdir(exist_ok=True)
-            return root / digest
-    except OSError:
-        pass
-    return Path(tempfile.mkdtemp(prefix="kernelwright-nvrtc-"))
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:  # a cache that may not be written: it compiles, and lies where the system tidies
+        return Path(tempfile.mkdtemp(prefix="kernelwright-nvrtc-"))
+    return folder
 
 
 def _write(request: Request, options: NvrtcOptions, folder: Path) -> Path:
