@@ -405,6 +405,23 @@ def test_the_whole_program() -> None:
     assert sanitized.label == "schedule-dependent"
 
 
+def test_larger_data_is_asked_last() -> None:
+    one = planted("dead_store")
+    prover = Prover(one.workload(0), one.original, effort=QUICK)
+    calls = []
+
+    def wrong(program: Modules) -> Rejected:
+        calls.append(program)
+        return Rejected("compare", "'model.bin' differs")
+
+    failed = prover.prove(one.variant, larger_data=wrong)
+    assert failed.label == "data-specific" and "model.bin" in failed.check("larger data").detail and len(calls) == 1
+    assert prover.prove(one.variant).check("larger data").status == "not run"
+    other = prover.prove(one.variant, whole_program=wrong, larger_data=wrong)
+    assert other.label == "wrong" and other.check("larger data").detail == "something else was found already"
+    assert len(calls) == 2  # the whole program's
+
+
 def test_too_good_to_be_true() -> None:
     one = planted("dead_store")
     prover = Prover(one.workload(0), one.original, effort=QUICK)

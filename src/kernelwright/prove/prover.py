@@ -77,6 +77,7 @@ class Prover:
         speedup: float | None = None,
         ceiling: float = LIMIT,
         whole_program: Trial | None = None,
+        larger_data: Trial | None = None,
         counterexamples: Sequence[Counterexample] = (),
         least: Label | None = None,
     ) -> Proof:
@@ -84,13 +85,15 @@ class Prover:
 
         ``guards``: launches outside the variant's domain of validity are left out. ``speedup``: of the variant, over the
         original; above ``ceiling`` (``too_good.ceiling``) it is suspicious, and more different cases are demanded.
-        ``whole_program``: runs it with the variant in it; None where there is none. ``counterexamples``: what refuted obligations, of
+        ``whole_program``: runs it with the variant in it; None where there is none. ``larger_data``: the same on more data
+        than any case has; asked only where nothing else was found. ``counterexamples``: what refuted obligations, of
         this variant or of others; the check ``different`` tries them, too. ``least``: the worst label that is of any use: a proof that
         falls short of it ends there (``Proof.is_whole``).
         """
         inputs = CheckInputs(
-            speedup, ceiling, whole_program, self.sanitizer, self.why_no_sanitizer, tuple(counterexamples), least
-        )
+            speedup=speedup, ceiling=ceiling, whole_program=whole_program, larger_data=larger_data, sanitizer=self.sanitizer,
+            why_no_sanitizer=self.why_no_sanitizer, counterexamples=tuple(counterexamples), least=least,
+        )  # fmt: skip
         with closing(self._runs(variant, guards, inputs)) as runs:
             answers = _answers(runs)
         checks = (Check(name, a.status, a.detail, tuple(a.evidence[:SHOWN])) for name, a in answers.items())
@@ -147,6 +150,9 @@ def _answers(runs: VariantRuns) -> dict[str, Answer]:
             continue
         if any(each.status == "failed" and runs.inputs.is_short(CHECKS[name].label) for name, each in found.items()):
             found[kind.name] = not_run(FELL_SHORT)
+            continue
+        if kind.turn == Turn.LARGER and any(each.status == "failed" for each in found.values()):
+            found[kind.name] = not_run("something else was found already")
             continue
         answer = found[kind.name] = kind.make(runs)
         for name, other in answer.also.items():

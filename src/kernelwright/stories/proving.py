@@ -169,6 +169,7 @@ def _setup(
         processes=processes,
     )  # fmt: skip
     whole, not_run = _whole(subject, device, workload)
+    larger = _Larger(subject, device, workload)
     estimates, weights = zip(*Fitness(workload, virtual_gpu(device), kind=kind).estimates(), strict=True)
     most = ceiling(estimates, weights)
     launches = training_facts(prover.baseline)
@@ -180,13 +181,15 @@ def _setup(
         if what == "refuted":
             wrong, _ = prover.refuted(changed, counterexamples, guards=variant.guards)
             return {"wrong": [one.as_json() for one in wrong]}
+        kernels = {name: variant.kernels[name] for name in changed}
         trial = None
         if whole is not None:
-            trial = functools.partial(_trial, whole, {name: variant.kernels[name] for name in changed})
+            trial = functools.partial(_trial, whole, kernels)
         elif not_run:
             trial = functools.partial(_no_trial, not_run)
         proof = prover.prove(
             changed, guards=variant.guards, speedup=speedup, ceiling=most, whole_program=trial,
+            larger_data=functools.partial(larger.trial, kernels) if larger.program is not None else None,
             counterexamples=counterexamples, least=least,
         )  # fmt: skip
         return {"proof": proof.as_json(), "launches": launches}
@@ -211,6 +214,25 @@ def counterexamples_of(run: VariantRun[C]) -> list[Counterexample]:
 def _trial(whole: WholeProgram, kernels: Mapping[str, Built], _: Modules) -> Outcome:
     """The whole program with these kernels in it."""
     return whole.judge(kernels)
+
+
+class _Larger:
+    """The whole program on more data, run as it is once the first variant is tried on it: that takes as long as many cases."""
+
+    def __init__(self, subject: Subject, device: str, workload: Workload) -> None:
+        larger = subject.larger if isinstance(subject, Recordings) else None
+        self.program = None if larger is None else larger.program
+        self._gpu, self._rules = virtual_gpu(device).name, workload.rules
+        self._whole: WholeProgram | None = None
+
+    def trial(self, kernels: Mapping[str, Built], _: Modules) -> Outcome:
+        """It with these kernels inside. Raises ``Misuse`` where it does not run as it is, ``ToolError`` where it cannot be run again."""
+        assert self.program is not None
+        if self._whole is None:
+            if self.program.trouble:
+                raise ToolError(self.program.trouble)
+            self._whole = WholeProgram(self.program, self._gpu, self._rules)
+        return self._whole.judge(kernels)
 
 
 def _no_trial(why: str, _: Modules) -> Outcome:

@@ -53,7 +53,7 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class LargerData:
-    """Data that no search sees and no proof: what comes of a winner there is run, in the whole program, and said."""
+    """Data that no search sees: the last check of a proof, and what comes of a winner there, in the whole program, is said."""
 
     generate: Callable[[Path, int], tuple[str, ...]]
     """(folder, seed): writes the input files, returns the arguments. A pure function of the seed."""

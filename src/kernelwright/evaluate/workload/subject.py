@@ -47,7 +47,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Larger:
-    """A run of the program on a larger set of data, by which nothing is judged or proven: what is found is transferred there."""
+    """A run of the program on a larger set of data. No candidate is judged by it; what is found has to hold there, and is timed there."""
 
     program: Program
     what: str

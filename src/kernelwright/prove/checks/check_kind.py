@@ -27,6 +27,8 @@ class Turn(IntEnum):
     DIFFERENT = 4
     """On other data. What it does undefined there counts only if it was not seen before."""
     WHOLE = 5
+    LARGER = 6
+    """The dearest: only of a variant in which all the others have found nothing."""
 
 
 @dataclass(frozen=True)

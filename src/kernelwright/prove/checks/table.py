@@ -32,6 +32,7 @@ CHECKS: dict[str, CheckKind] = {
         undefined_behaviour.UNDEFINED,
         right_outputs.TOO_GOOD,
         trials.WHOLE_PROGRAM,
+        trials.LARGER_DATA,
         trials.SANITIZER,
     )
 }

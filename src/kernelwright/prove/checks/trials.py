@@ -15,6 +15,10 @@ def _whole_program(runs: VariantRuns) -> Answer:
     return _tried(runs, runs.inputs.whole_program, "there is no program to run, only its launches")
 
 
+def _larger_data(runs: VariantRuns) -> Answer:
+    return _tried(runs, runs.inputs.larger_data, "there is no larger set of data")
+
+
 def _sanitizer(runs: VariantRuns) -> Answer:
     return _tried(runs, runs.inputs.sanitizer, runs.inputs.why_no_sanitizer)
 
@@ -47,6 +51,13 @@ def _tried(runs: VariantRuns, trial: Trial | None, why_not: str) -> Answer:
 
 WHOLE_PROGRAM = CheckKind(
     "whole program", "wrong", "Does the whole program still give its results?", Turn.WHOLE, _whole_program
+)
+LARGER_DATA = CheckKind(
+    "larger data",
+    "data-specific",
+    "Does the whole program give its results on more data than it was evolved on?",
+    Turn.LARGER,
+    _larger_data,
 )
 SANITIZER = CheckKind(
     "compute-sanitizer",

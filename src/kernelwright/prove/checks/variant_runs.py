@@ -52,6 +52,8 @@ class CheckInputs:
     ceiling: float = LIMIT
     """Above it a speed-up is suspicious."""
     whole_program: Trial | None = None
+    larger_data: Trial | None = None
+    """The whole program on more data than any case has."""
     sanitizer: Trial | None = None
     why_no_sanitizer: str = "it needs a real GPU and NVIDIA's tool"
     counterexamples: tuple[Counterexample, ...] = ()

@@ -128,7 +128,7 @@ class _Proving(Generic[G]):
             kept = self.fastest_proven(_faster(part, less))
         elif part is None or _slower(part.speedup, best.speedup):
             # Guards do not save it, or cost what it gains.
-            kept, at_fault = self.without_faults(best)
+            kept, at_fault = self.without_faults(best, part)
             kept = next(filter(self.holds, self.others(_faster(kept, less), at_fault)), kept)
             kept = _faster(_faster(kept, less), part)
         return kept if kept is not None and kept.is_gain else None
@@ -172,14 +172,16 @@ class _Proving(Generic[G]):
                     kept = self._search.standing.best = part
         return kept
 
-    def without_faults(self, best: Found[tuple[G, ...]]) -> tuple[Found[tuple[G, ...]] | None, set[G]]:
+    def without_faults(
+        self, best: Found[tuple[G, ...]], proven: Found[tuple[G, ...]] | None = None
+    ) -> tuple[Found[tuple[G, ...]] | None, set[G]]:
         """The edits of a variant put together again one by one, each kept as long as what they make is proven as demanded
-        and no slower; and those for which it was not proven."""
+        and no slower; and those for which it was not proven. Those of it that stand in ``proven`` are begun with, all at once."""
         search = self._search
         search.standing.phase = "salvage"
-        kept: Found[tuple[G, ...]] | None = None
+        kept = self._held_at_once(tuple(gene for gene in best.candidate if proven and gene in proven.candidate))
         at_fault: set[G] = set()
-        left = list(best.candidate)
+        left = [gene for gene in best.candidate if kept is None or gene not in kept.candidate]
         while left:
             before = len(left)
             for gene in list(left):
@@ -196,6 +198,11 @@ class _Proving(Generic[G]):
             if len(left) == before:
                 break
         return kept, at_fault
+
+    def _held_at_once(self, candidate: tuple[G, ...]) -> Found[tuple[G, ...]] | None:
+        """The candidate, where it is a gain and proven as demanded."""
+        found = self._search.try_one(candidate) if candidate else None
+        return found if found is not None and found.is_gain and self.holds(found) else None
 
     def _with_masked(self, kept: Found[tuple[G, ...]] | None, gene: G) -> Found[tuple[G, ...]] | None:
         """What is kept, with a gene that is at fault where it holds with masked loads and is faster so."""
