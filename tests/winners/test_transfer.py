@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from kernelwright.device.settings import Settings
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.judging.whole_program import Program
+from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run.variant_run import VariantRun
 from kernelwright.evaluate.workload.subject import Larger, Recordings
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
+from kernelwright.stories.proving import LargerTrial
 from kernelwright.stories.variant_search.search import Search
 from kernelwright.stories.variant_search.transfer import transfer_best, whole_run
 from kernelwright.stories.winners import winners
@@ -72,6 +75,25 @@ def test_a_program_that_fails_there_says_so(
 ) -> None:
     with pytest.raises(Misuse, match=says):
         whole_run(program(executable, tmp_path, *arguments), H200, (), "error.bin")
+
+
+def test_what_differs_on_larger_data_is_seen_by_its_trial(executable: Path, runs: Path, tmp_path: Path) -> None:
+    """The kernel as it is gives the program's results there, one that computes something else does not; asked when first needed."""
+    with EvolveRun.open(runs / "kw-runs" / "again-1", GENOMES) as run:
+        workload = run.workload()
+    built = GENOMES.builder(workload.modules(), "sm_90").build(()).kernels
+    (name,) = built
+    other = replace(built[name], text=built[name].text.replace("3.000000e+00", "4.000000e+00"), key="other")
+    given = Recordings(
+        (), (), larger=Larger(program(executable, tmp_path, "5", "64", "error.bin"), "more", "error.bin")
+    )
+    tried = LargerTrial(given, "h200", workload)
+    assert isinstance(tried.trial(built, {}), Ok)
+    assert isinstance(tried.trial({name: other}, {}), Rejected)
+    assert LargerTrial(Recordings((), ()), "h200", workload).program is None
+    gone = Recordings((), (), larger=Larger(program(tmp_path / "gone", tmp_path, "5"), "more", "error.bin"))
+    with pytest.raises(ToolError, match="not there any more"):
+        LargerTrial(gone, "h200", workload).trial(built, {})
 
 
 class Noting:

@@ -169,7 +169,7 @@ def _setup(
         processes=processes,
     )  # fmt: skip
     whole, not_run = _whole(subject, device, workload)
-    larger = _Larger(subject, device, workload)
+    larger = LargerTrial(subject, device, workload)
     estimates, weights = zip(*Fitness(workload, virtual_gpu(device), kind=kind).estimates(), strict=True)
     most = ceiling(estimates, weights)
     launches = training_facts(prover.baseline)
@@ -216,7 +216,7 @@ def _trial(whole: WholeProgram, kernels: Mapping[str, Built], _: Modules) -> Out
     return whole.judge(kernels)
 
 
-class _Larger:
+class LargerTrial:
     """The whole program on more data, run as it is once the first variant is tried on it: that takes as long as many cases."""
 
     def __init__(self, subject: Subject, device: str, workload: Workload) -> None:
