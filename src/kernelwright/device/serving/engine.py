@@ -76,12 +76,13 @@ class Engine:
             if self._device is None:
                 from kernelwright.codegen.simt.launching.runtime_library import runtime
                 from kernelwright.device.virtual_gpu.gpu import VirtualGpu
+                from kernelwright.device.virtual_gpu.repeated_launches import RepeatedLaunches
                 from kernelwright.passes.llvm import binding
 
                 binding()
                 runtime()
                 if self._kept.gpu is None:
-                    self._kept.gpu = VirtualGpu(cores=self.settings.cores)
+                    self._kept.gpu = VirtualGpu(cores=self.settings.cores, repeated=RepeatedLaunches())
                 self._device = self._kept.gpu
             if self._timed and self._timing is None:
                 from kernelwright.device.virtual_gpu.launch_estimates import Timing
@@ -123,6 +124,8 @@ class Engine:
             self.dispatch.start_over()
         if self._timing is not None:
             self._timing.start_over()
+        if self._device is not None and self._device.repeated is not None:
+            self._device.repeated.clear()
 
     def forget_prepared(self) -> None:
         """A kernel may be another now."""

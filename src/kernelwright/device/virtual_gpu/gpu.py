@@ -32,6 +32,7 @@ from kernelwright.device.fault import Fault, Kind
 from kernelwright.device.geometry import MAX_GRID, check_geometry
 from kernelwright.device.locations import location_of
 from kernelwright.device.overread import Overread
+from kernelwright.device.virtual_gpu.repeated_launches import RepeatedLaunches
 from kernelwright.ir.module import Instruction
 from kernelwright.launch import Launch, Triple
 from kernelwright.lazy_dataclasses import dataclass
@@ -102,8 +103,10 @@ class VirtualGpu:
     how many a launch may run, which changes nothing but its time.
     """
 
-    def __init__(self, kept: int | None = None, *, cores: int = 1) -> None:
+    def __init__(self, kept: int | None = None, *, cores: int = 1, repeated: RepeatedLaunches | None = None) -> None:
+        """``repeated``: where launches are looked up that find what earlier ones found; None: all run."""
         self._cores = cores
+        self.repeated = repeated
         self._compiled: LruCache[Hashable, CompiledKernel] = LruCache(kept)
         self._running: tuple[str, CompiledKernel] | None = None
 
@@ -156,19 +159,45 @@ class VirtualGpu:
         x, y, z = launch.grid
         if not (0 < x <= MAX_GRID[0] and 0 < y <= MAX_GRID[1] and 0 < z <= MAX_GRID[2]):
             check_geometry(launch.kernel, launch.grid, launch.block)
-        self._running = launch.kernel, compiled
-        try:
-            result = compiled.launch(
+        symbols = execution.loaded.variables.addresses
+
+        def run() -> LaunchResult:
+            return compiled.launch(
                 memory or arena,
                 launch,
                 schedule=schedule,
                 budget=execution.budget,
-                symbols=execution.loaded.variables.addresses,
+                symbols=symbols,
                 watch=watch,
                 overread=execution.overread,
                 blocks=blocks,
                 cores=self._cores,
             )
+
+        self._running = launch.kernel, compiled
+        try:
+            if (
+                self.repeated is None
+                or memory is not None
+                or blocks is not None
+                or schedule.kind != "forward"
+                or not (watch is None or watch.only_finds)
+            ):
+                result = run()
+            else:
+                watched = watch and (watch.races, watch.unwritten, watch.touched, watch.filler, watch.most_findings)
+                where = tuple(symbols.values())
+                key = (
+                    compiled,
+                    launch.geometry,
+                    launch.parameters,
+                    execution.budget,
+                    execution.overread,
+                    where,
+                    watched,
+                )
+                notes = tuple(watch.written.values()) if watch and watch.written else ()
+                result = self.repeated.result_of(key, arena, run, notes)
         finally:
             self._running = None
         fault = _fault(launch, result.fault, arena) if result.fault else None

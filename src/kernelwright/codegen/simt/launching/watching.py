@@ -54,6 +54,11 @@ class Watch:
     """Bytes that following accesses may take."""
     most_findings: int = 1000
 
+    @property
+    def only_finds(self) -> bool:
+        """Whether what it says depends on the launch, memory and ``written`` alone, and is in the launch's result and in ``written``."""
+        return self.caches is None and self.weak is None
+
 
 class Watching:
     """A watch during one launch."""
