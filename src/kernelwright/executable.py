@@ -39,7 +39,7 @@ from kernelwright.passes.device_link import defined_variables, missing_functions
 from kernelwright.passes.static_variables import named_by_host
 from kernelwright.pipeline import CompileOptions, Program, Unit, without_lines
 
-OBJECT_SUFFIX = ".o"
+OBJECT_SUFFIXES = (".o", ".obj")
 _GIVE_THEM = "give the file that defines it as well, and say __device__ where it is declared and where it is defined"
 _ELSEWHERE = re.compile(r'^@"?([\w.$]+)"? = external [a-z_ ]*addrspace\([14]\) ', re.M)
 
@@ -75,8 +75,8 @@ def build_executable(
         for number, path in enumerate(others, start=len(objects)):
             made = Path(scratch) / f"{number}.o"
             objects.append(compile_host(path, None, made, options, clang))
-        objects += [HostObject(path) for path in linked if path.suffix == OBJECT_SUFFIX]
-        libraries = tuple(str(path) for path in linked if path.suffix != OBJECT_SUFFIX)
+        objects += [HostObject(path) for path in linked if path.suffix in OBJECT_SUFFIXES]
+        libraries = tuple(str(path) for path in linked if path.suffix not in OBJECT_SUFFIXES)
         link = replace(link or LinkOptions(), extra=(*libraries, *(link.extra if link else ())))
         if is_special(output):
             _fill(output, link_executable(objects, Path(scratch) / "program", clang, link, progress))

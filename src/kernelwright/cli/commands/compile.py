@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kernelwright.kernel_version import Version
 
 OBJECT = "object"
-LINKABLE = (".o", ".a", ".so")
+LINKABLE = (".o", ".obj", ".a", ".so")
 """What a link takes besides sources: objects (of ``-c``, or of a C compiler) and libraries."""
 _PROGRAMS = re.compile(r"\.(out|exe|bin|elf|run|x|cuda|nvcc|gpu|\d+)$")
 """How programs end in the Makefiles of others, if they do; any other suffix is asked about."""
@@ -95,7 +95,7 @@ OWN_FLAGS: tuple[Flag, ...] = (
     Flag("fatbin", ("-fatbin", "--fatbin"), "switch", "", False),
     Flag(
         "compile_only",
-        ("-c", "--compile"),
+        ("-c", "--compile", "-dc", "--device-c"),
         "switch",
         "An object file for each source, to be linked by kw compile.",
         False,
