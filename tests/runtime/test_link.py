@@ -119,7 +119,7 @@ def refused(builder: Builder, sources: dict[str, str]) -> CompileError:
     return told.value
 
 
-DECLARED = 'extern "C" int cudaGraphAddMemAllocNode(void *, void *), cudaIpcOpenMemHandle(void), cusparseCreate(void), cublasXtSgemm(void), cufftCreate(void);\n'
+DECLARED = 'extern "C" int cudaGraphAddMemAllocNode(void *, void *), cudaIpcOpenMemHandle(void), cudnnCreate(void), cublasXtSgemm(void), cusolverDnCreate(void);\n'
 
 
 def test_a_call_we_do_not_implement(fresh: Builder) -> None:
@@ -145,7 +145,7 @@ def test_several_calls_in_several_files(fresh: Builder) -> None:
 
 @pytest.mark.parametrize(
     ("call", "whose", "library"),
-    [("cusparseCreate()", "cuSPARSE", "cusparse"), ("cufftCreate()", "cuFFT", "cufft")],
+    [("cudnnCreate()", "cuDNN", "cudnn"), ("cusolverDnCreate()", "cuSOLVER", "cusolver")],
 )
 def test_another_library_of_the_toolkit(fresh: Builder, call: str, whose: str, library: str) -> None:
     sources = {"app.cpp": DECLARED + f"int main() {{ return {call}; }}\n"}

@@ -39,7 +39,8 @@ _OPENMP = ("gomp", "omp", "iomp5")
 """Libraries that our ``omp.h`` takes the place of: its functions are in the header."""
 
 _OURS = (
-    "cublas", "cublas_static", "cublasLt", "cublasLt_static", "culibos", "curand", "curand_static", "nvToolsExt",
+    "cublas", "cublas_static", "cublasLt", "cublasLt_static", "cufft", "cufft_static", "culibos", "curand", "curand_static",
+    "nvToolsExt",
     "cuda", "nvrtc", "nvrtc_static", "nvrtc-builtins_static", "nvptxcompiler_static",
 )  # fmt: skip
 """Libraries of NVIDIA's whose functions our runtime has. What it lacks of them is refused before: NVIDIA's own would not
@@ -219,7 +220,6 @@ _NVIDIA_LIBRARIES = frozenset(
         "cublas",
         "cublasLt",
         "cudnn",
-        "cufft",
         "curand",
         "cusolver",
         "cusparse",
