@@ -38,6 +38,7 @@ _PARTLY_OURS: dict[str, str] = {
     "cublas": "cublas_api.h",
     "cufft": "cufft.h",
     "curand": "curand.h",
+    "cusparse": "cusparse.h",
     "cuda": "cuda.h",
     "nvrtc": "nvrtc.h",
 }

@@ -31,6 +31,9 @@ static inline const char *_cudaGetErrorEnum(cufftResult status) {
     return told;
 }
 #endif
+#if defined(CUSPARSE_H_)
+static inline const char *_cudaGetErrorEnum(cusparseStatus_t status) { return cusparseGetErrorName(status); }
+#endif
 template <typename Status>
 static inline const char *_cudaGetErrorEnum(Status) {
     return "a status of a library";
