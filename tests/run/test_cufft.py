@@ -7,6 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kernelwright.cuda.clang import find_clang
+from kernelwright.errors import KernelwrightError
+
 from .conftest import Here
 
 COMMON = r"""
@@ -265,3 +268,17 @@ def test_helpers_of_the_samples(tmp_path: Path, run: Here, name: str) -> None:
     ran = run("app.cu", f"-l{name}")
     assert ran.code == 1
     assert "app.cu:3: CUDA error 8 (CUFFT_INVALID_SIZE)" in ran.err
+
+
+def test_with_nvidias_headers(tmp_path: Path, run: Here) -> None:
+    """Those of libraries are ours all the same, in CUDA and in C++."""
+    try:
+        find_clang(headers="nvidia")
+    except KernelwrightError:
+        pytest.skip("the [nvidia] extra is not installed")
+    (tmp_path / "app.cu").write_text(
+        "#include <cufftXt.h>\n#include <cusparse.h>\nint other();\n__global__ void none() {}\n"
+        "int main() { cufftHandle p; cusparseHandle_t s; return cufftPlan1d(&p, 8, CUFFT_C2C, 1) + cusparseCreate(&s) + other(); }\n"
+    )
+    (tmp_path / "other.cpp").write_text("#include <cufft.h>\nint other() { return cufftDestroy(99); }\n")
+    assert run("--headers", "nvidia", "app.cu", "other.cpp", "-lcufft", "-lcusparse").code == 1
