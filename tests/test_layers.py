@@ -28,6 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "gpu_text",
         "gpu_figures",
         "own_gpu",
+        "openmp",
     ),
     ("ir", "space/engine"),
     ("cuda", "passes", "edits", "grammar", "space"),
@@ -62,6 +63,7 @@ FOUNDATION = {
     "gpu_text",
     "gpu_figures",
     "own_gpu",
+    "openmp",
 }
 
 

@@ -54,7 +54,8 @@ from kernelwright.errors import CompileError, ToolError
         ("a.cu:1:2: error: unknown type name 'CUdevice'\n", CompileError, "CUdevice", "driver API"),
         ("a.cu:1:2: error: use of undeclared identifier 'cuInit'\n", CompileError, "cuInit", "driver API"),
         ("a.cu:1:2: error: unknown type name 'CUT'\n", CompileError, "CUT", "fix a.cu line 1"),
-        ("a.cu:1:2: fatal error: 'cufft.h' file not found\n", CompileError, "cufft.h", "not supported"),
+        ("a.cu:1:2: fatal error: 'cudnn.h' file not found\n", CompileError, "cudnn.h", "not supported"),
+        ("a.cu:1:2: fatal error: 'cufftw.h' file not found\n", CompileError, "cufftw.h", "there are cufft.h"),
         ("a.cu:1:2: error: unknown type name 'constexpr'\n", CompileError, "constexpr", "C++11"),
         (
             "a.cu:1:2: error: initialization is not supported for __shared__ variables\n",

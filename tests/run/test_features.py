@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .conftest import kw
+import pytest
+
+from kernelwright.openmp import find_openmp
+
+from .conftest import Here, kw
 
 KERNELS = r"""
 #include <cstdio>
@@ -72,8 +76,56 @@ int main(void)
 """
 
 
-def test_openmp_in_host_code_is_run_by_one_thread(tmp_path: Path) -> None:
+def test_openmp_in_host_code_without_its_runtime_is_run_by_one_thread(
+    tmp_path: Path, run: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kernelwright.openmp.find_openmp", lambda: None)
     (tmp_path / "app.c").write_text(OPENMP)
-    ran = kw("run", "-Xcompiler", "-fopenmp", "-lgomp", "app.c", cwd=tmp_path)
+    ran = run("-Xcompiler", "-fopenmp", "-lgomp", "app.c")
     assert (ran.code, ran.out) == (0, "4950 0 1 1\n")
-    assert "-fopenmp (loops marked for OpenMP run on one thread)" in ran.err
+    assert (
+        "-fopenmp (loops marked for OpenMP run on one thread; on several with pip install 'kernelwright[openmp]')"
+        in ran.err
+    )
+
+
+THREADS = r"""
+#include <omp.h>
+#include <cstdio>
+#ifdef _OPENMP
+template <typename T> __global__ void add(T *x, T by) { x[threadIdx.x] += by; }
+#endif
+int main()
+{
+    int seen[4] = {0, 0, 0, 0}, team = 0;
+    long sum = 0;
+    double from = omp_get_wtime();
+    omp_set_num_threads(4);
+#pragma omp parallel
+    {
+        int t = omp_get_thread_num(), *d;
+        cudaMalloc(&d, 32 * sizeof(int));
+        cudaMemset(d, 0, 32 * sizeof(int));
+        for (int i = 0; i < 20; i++) add<int><<<1, 32>>>(d, t + 1);
+        cudaMemcpy(&seen[t], d + 5, sizeof(int), cudaMemcpyDeviceToHost);
+        cudaFree(d);
+#pragma omp single
+        team = omp_get_num_threads();
+    }
+#pragma omp parallel for reduction(+ : sum) schedule(dynamic)
+    for (int i = 0; i < 1000; i++) sum += i;
+    printf("%d, %d %d %d %d, %ld %d\n", team, seen[0], seen[1], seen[2], seen[3], sum, omp_get_wtime() >= from);
+}
+"""
+
+
+@pytest.mark.skipif(find_openmp() is None, reason="OpenMP's runtime is not installed: kernelwright[openmp]")
+def test_openmp_in_host_code_with_its_runtime(tmp_path: Path, run: Here) -> None:
+    (tmp_path / "app.cu").write_text(THREADS)
+    (tmp_path / "app.c").write_text(OPENMP)
+    for _ in range(3):
+        ran = run("-Xcompiler", "-fopenmp", "-lgomp", "app.cu")
+        assert (ran.code, ran.lines, ran.err) == (0, ["4, 20 40 60 80, 499500 1"], "")
+    ran = run("-Xcompiler", "-fopenmp", "-lgomp", "app.c")
+    assert (ran.code, ran.out) == (0, "4950 0 1 1\n")  # in each region several, outside of it one
+    assert run("app.c").out == "4950 0 1 1\n"  # without the flag, one

@@ -19,6 +19,7 @@ from kernelwright.cuda.host import HostObject, compile_host, language
 from kernelwright.cuda.link import LinkOptions, link_executable, needs_cxx
 from kernelwright.cuda.runtime_library import default_settings, static_runtime
 from kernelwright.errors import CompileError, Misuse, ToolError
+from kernelwright.openmp import find_openmp
 from kernelwright.values import replaced
 
 from .conftest import Builder, run
@@ -119,7 +120,7 @@ def refused(builder: Builder, sources: dict[str, str]) -> CompileError:
     return told.value
 
 
-DECLARED = 'extern "C" int cudaGraphAddMemAllocNode(void *, void *), cudaIpcOpenMemHandle(void), cusparseCreate(void), cublasXtSgemm(void), cufftCreate(void);\n'
+DECLARED = 'extern "C" int cudaGraphAddMemAllocNode(void *, void *), cudaIpcOpenMemHandle(void), cudnnCreate(void), cublasXtSgemm(void), cusolverDnCreate(void);\n'
 
 
 def test_a_call_we_do_not_implement(fresh: Builder) -> None:
@@ -145,7 +146,7 @@ def test_several_calls_in_several_files(fresh: Builder) -> None:
 
 @pytest.mark.parametrize(
     ("call", "whose", "library"),
-    [("cusparseCreate()", "cuSPARSE", "cusparse"), ("cufftCreate()", "cuFFT", "cufft")],
+    [("cudnnCreate()", "cuDNN", "cudnn"), ("cusolverDnCreate()", "cuSOLVER", "cusolver")],
 )
 def test_another_library_of_the_toolkit(fresh: Builder, call: str, whose: str, library: str) -> None:
     sources = {"app.cpp": DECLARED + f"int main() {{ return {call}; }}\n"}
@@ -157,6 +158,27 @@ def test_another_library_of_the_toolkit(fresh: Builder, call: str, whose: str, l
     with pytest.raises(CompileError) as told:
         fresh.program(sources, link=LinkOptions(libraries=(library,)))
     assert told.value.message == f"{library} is one of NVIDIA's libraries, which have no place on a virtual GPU"
+
+
+def test_objects_that_call_openmp_without_its_runtime(fresh: Builder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernelwright.openmp.find_openmp", lambda: None)
+    error = refused(
+        fresh, {"app.c": "int omp_get_max_threads(void);\nint main(void) { return omp_get_max_threads(); }\n"}
+    )
+    assert error.message == "the objects call the runtime of OpenMP, which is not installed"
+    assert error.hint == "pip install 'kernelwright[openmp]'"
+
+
+def test_where_openmp_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.path", ["/nowhere", str(tmp_path)])
+    assert find_openmp() is None
+    for name in ("lib/libomp.so", "include/omp.h"):
+        (tmp_path / "cmeel.prefix" / name).parent.mkdir(parents=True)
+        (tmp_path / "cmeel.prefix" / name).write_text("")
+    found = find_openmp()
+    assert found is not None
+    assert found.compile_flags[0] == "-fopenmp=libomp"
+    assert found.link_flags[0] == str(tmp_path.resolve() / "cmeel.prefix" / "lib" / "libomp.so")
 
 
 def test_a_program_may_define_the_function_itself(fresh: Builder) -> None:

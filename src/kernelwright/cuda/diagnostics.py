@@ -50,7 +50,11 @@ _HINTS: tuple[tuple[str, str], ...] = (
         "of cuBLAS there are cublas_v2.h and cublasLt.h; docs/libraries.md says what is in it",
     ),
     (
-        r"'(cublas|cusparse|cufft|cudnn|cusolver|nccl|mpi|nvToolsExt|nvtx|nvml|npp).*' file not found",
+        r"'cufftw\.h' file not found",
+        "of cuFFT there are cufft.h and cufftXt.h; docs/libraries.md says what is in them",
+    ),
+    (
+        r"'(cublas|cudnn|cusolver|nccl|mpi|nvToolsExt|nvtx|nvml|npp).*' file not found",
         "programs that call this library are not supported",
     ),
     (r"file not found", "name the folder that holds it with -I"),

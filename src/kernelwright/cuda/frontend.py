@@ -11,6 +11,7 @@ import re
 from contextlib import ExitStack
 from pathlib import Path
 
+from kernelwright import openmp
 from kernelwright.architectures import DEFAULT_ARCHITECTURE, architecture, ptx_version
 from kernelwright.cuda import early_clang
 from kernelwright.cuda.clang import Clang
@@ -187,6 +188,8 @@ def device_flags(clang: Clang, options: SourceOptions) -> list[str]:
         "-emit-llvm",
         *warned_about("cuda"),
         *options.flags(),
+        # For the host side alone, but both sides must see the same program.
+        *([f"-D_OPENMP={openmp.VERSION}"] if openmp.FLAG in options.host else []),
     ]
 
 

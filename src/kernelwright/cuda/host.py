@@ -23,6 +23,7 @@ from kernelwright.cuda.frontend import SourceOptions
 from kernelwright.cuda.leniency import warned_about
 from kernelwright.cuda.precompiled import can_use, precompiled_header, refused, remove, use_header
 from kernelwright.cuda.source_rewrites import changed_files, write_overlay
+from kernelwright.cuda.toolkit import PRELUDE
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.values import replaced
@@ -129,9 +130,10 @@ def host_flags(clang: Clang, options: SourceOptions, kind: str, blob: Path | Non
 
 
 def _api_headers(clang: Clang) -> list[str]:
-    """Where a C or C++ file finds <cuda_runtime.h>."""
-    folders = (str(HEADERS),) if clang.nvidia is None else clang.nvidia.folders
-    return [word for folder in folders for word in ("-isystem", folder)]
+    """Where a C or C++ file finds <cuda_runtime.h>, and the headers of libraries, which are always ours."""
+    if clang.nvidia is None:
+        return ["-isystem", str(HEADERS)]
+    return [*(word for folder in clang.nvidia.folders for word in ("-isystem", folder)), "-idirafter", str(PRELUDE)]
 
 
 def toolkit_version(clang: Clang) -> int | None:

@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from kernelwright import openmp
 from kernelwright.cuda.clang import Clang, system_cxx, ziglang_folder
 from kernelwright.cuda.elf import Elf, Symbol, archive_members, read_elf
 from kernelwright.cuda.host import HostObject, toolkit_version
@@ -36,10 +37,11 @@ _CXX = re.compile(
 )
 
 _OPENMP = ("gomp", "omp", "iomp5")
-"""Libraries that our ``omp.h`` takes the place of: its functions are in the header."""
+"""Libraries that our ``omp.h`` takes the place of, or LLVM's runtime where objects call it (``openmp.py``)."""
 
 _OURS = (
-    "cublas", "cublas_static", "cublasLt", "cublasLt_static", "culibos", "curand", "curand_static", "nvToolsExt",
+    "cublas", "cublas_static", "cublasLt", "cublasLt_static", "cufft", "cufft_static", "culibos", "curand", "curand_static",
+    "cusparse", "cusparse_static", "nvToolsExt",
     "cuda", "nvrtc", "nvrtc_static", "nvrtc-builtins_static", "nvptxcompiler_static",
 )  # fmt: skip
 """Libraries of NVIDIA's whose functions our runtime has. What it lacks of them is refused before: NVIDIA's own would not
@@ -97,6 +99,8 @@ def link_executable(
             raise _cannot_write(output, e) from None
         driver, slow = _driver(clang, [*symbols.values(), *_archived(options.extra)])
         command = [*driver, *inputs, *options.extra, *(f"-L{f}" for f in options.library_folders)]
+        if openmp.calls_openmp(_left_to_others([*symbols.values(), *_archived(options.extra)])):
+            command += _openmp_flags()
         named = [name for name in options.libraries if name not in (*_OPENMP, *_OURS)]
         command += [*(f"-l{name}" for name in named), "-lpthread", "-ldl", "-lm", "-o", str(made)]
         status, said = _run(command, slow, progress)
@@ -104,6 +108,13 @@ def link_executable(
             raise _explain(status, said, output, symbols)
         os.replace(made, output)
     return output
+
+
+def _openmp_flags() -> tuple[str, ...]:
+    found = openmp.find_openmp()
+    if found is None:
+        raise CompileError("the objects call the runtime of OpenMP, which is not installed", hint=openmp.EXTRA)
+    return found.link_flags
 
 
 def _put(path: Path, data: bytes) -> str:
@@ -119,9 +130,14 @@ def _cannot_write(output: Path, error: OSError) -> ToolError:
 
 def needs_cxx(symbols: Iterable[Iterable[Symbol]]) -> bool:
     """Whether objects with these symbol tables have to be linked with a C++ library."""
+    return any(_CXX.match(name) for name in _left_to_others(symbols))
+
+
+def _left_to_others(symbols: Iterable[Iterable[Symbol]]) -> list[str]:
+    """What none of the objects defines."""
     flat = [s for table in symbols for s in table]
     defined = {s.name for s in flat if s.is_defined}
-    return any(not s.is_defined and s.name not in defined and _CXX.match(s.name) for s in flat)
+    return [s.name for s in flat if not s.is_defined and s.name not in defined]
 
 
 def _driver(clang: Clang, symbols: Iterable[Iterable[Symbol]]) -> tuple[list[str], str]:
@@ -219,10 +235,8 @@ _NVIDIA_LIBRARIES = frozenset(
         "cublas",
         "cublasLt",
         "cudnn",
-        "cufft",
         "curand",
         "cusolver",
-        "cusparse",
         "nccl",
         "npp",
         "nppc",

@@ -21,7 +21,7 @@ from kernelwright.cuda.clang import HEADERS
 from kernelwright.cuda.runtime_library import archive_with_settings
 from kernelwright.errors import Misuse, ToolError
 
-NAMES = ("cudart", "cuda", "nvrtc", "cublas", "cublasLt", "curand", "nvToolsExt", "culibos")
+NAMES = ("cudart", "cuda", "nvrtc", "cublas", "cublasLt", "cufft", "curand", "cusparse", "nvToolsExt", "culibos")
 """Libraries that builds name; each is the whole runtime."""
 ARCHIVE = "libkwcudart.a"
 

@@ -34,7 +34,14 @@ _LIBRARIES: tuple[tuple[str, str, str], ...] = (
 )
 
 # Those of which our runtime has the common functions, and the header that says which: the rest is refused, -l or not.
-_PARTLY_OURS: dict[str, str] = {"cublas": "cublas_api.h", "curand": "curand.h", "cuda": "cuda.h", "nvrtc": "nvrtc.h"}
+_PARTLY_OURS: dict[str, str] = {
+    "cublas": "cublas_api.h",
+    "cufft": "cufft.h",
+    "curand": "curand.h",
+    "cusparse": "cusparse.h",
+    "cuda": "cuda.h",
+    "nvrtc": "nvrtc.h",
+}
 
 # What to do instead, by family of runtime functions. First match wins.
 _INSTEAD: tuple[tuple[str, str], ...] = (

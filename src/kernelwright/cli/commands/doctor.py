@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from kernelwright import openmp
 from kernelwright.cache import cache_folder
 from kernelwright.cli.support.tables import print_rows
 from kernelwright.codegen.toolchain import Toolchain, toolchain
@@ -61,6 +62,7 @@ def examine(cuda_path: Path | None = None) -> Iterator[Finding]:
     yield from _front_end(tools)
     yield _headers()
     yield _nvidia_headers()
+    yield _openmp()
     if cuda_path is not None:
         yield Finding("toolkit headers", "ok", f"CUDA {_dotted(toolkit_headers(str(cuda_path)).version)} ({cuda_path})")
     yield from _back_end(tools)
@@ -108,6 +110,14 @@ def _nvidia_headers() -> Finding:
         return Finding("NVIDIA headers", "absent", f"{error.message}; only thrust, cub and the like need them", EXTRA)
     version = _dotted(found.nvidia.version) if found.nvidia else ""
     return Finding("NVIDIA headers", "ok", f"CUDA {version}, for --headers nvidia")
+
+
+def _openmp() -> Finding:
+    """An extra, too."""
+    found = openmp.find_openmp()
+    if found is None:
+        return Finding("OpenMP", "absent", "host code with -Xcompiler -fopenmp runs on one thread", openmp.EXTRA)
+    return Finding("OpenMP", "ok", f"LLVM's runtime ({found.folder}), for -Xcompiler -fopenmp")
 
 
 def _dotted(version: int) -> str:

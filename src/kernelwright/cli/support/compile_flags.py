@@ -9,6 +9,7 @@ import os
 import re
 import sys
 
+from kernelwright import openmp
 from kernelwright.architectures import ARCHITECTURES, DEFAULT_ARCHITECTURE, architecture
 from kernelwright.cli.support.nvcc_flags import NVCC_FLAGS, remarks
 from kernelwright.cli.support.plain_flags import Flag
@@ -207,7 +208,12 @@ def _for_host_compiler(given: Iterable[str], said: list[str]) -> dict[str, list[
                 raise Misuse(f"-Xcompiler {word} lacks its value", hint=f"-Xcompiler {word}VALUE")
             found[word[:2]].append(value)
         elif word == "-fopenmp":
-            said.append("-Xcompiler -fopenmp (loops marked for OpenMP run on one thread)")
+            if runtime := openmp.find_openmp():
+                found["host"] += runtime.compile_flags
+            else:
+                said.append(
+                    f"-Xcompiler -fopenmp (loops marked for OpenMP run on one thread; on several with {openmp.EXTRA})"
+                )
         elif word in _WITH_VALUE:
             found["host"] += [word, next(words, "")]
         elif word.startswith(_FOR_HOST) and word not in _FOR_OTHERS:

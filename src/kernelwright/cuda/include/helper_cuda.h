@@ -14,6 +14,37 @@
 
 static inline const char *_cudaGetErrorEnum(cudaError_t error) { return cudaGetErrorName(error); }
 
+// Statuses of the libraries whose headers were included before this one.
+#if defined(CUBLAS_API_H_)
+static inline const char *_cudaGetErrorEnum(cublasStatus_t status) { return cublasGetStatusName(status); }
+#endif
+#if defined(_CUFFT_H_)
+static inline const char *_cudaGetErrorEnum(cufftResult status) {
+    static const char *const names[] = {
+        "SUCCESS",        "INVALID_PLAN",   "ALLOC_FAILED",   "INVALID_TYPE",   "INVALID_VALUE",
+        "INTERNAL_ERROR", "EXEC_FAILED",    "SETUP_FAILED",   "INVALID_SIZE",   "UNALIGNED_DATA",
+        "INCOMPLETE_PARAMETER_LIST",        "INVALID_DEVICE", "PARSE_ERROR",    "NO_WORKSPACE",
+        "NOT_IMPLEMENTED", "LICENSE_ERROR", "NOT_SUPPORTED"};
+    static char told[40];
+    if ((unsigned)status >= sizeof names / sizeof *names) return "unknown";
+    snprintf(told, sizeof told, "CUFFT_%s", names[status]);
+    return told;
+}
+#endif
+#if defined(CUSPARSE_H_)
+static inline const char *_cudaGetErrorEnum(cusparseStatus_t status) { return cusparseGetErrorName(status); }
+#endif
+template <typename Status>
+static inline const char *_cudaGetErrorEnum(Status) {
+    return "a status of a library";
+}
+
+template <typename Status>
+static inline void kw_check(Status error, const char *what, const char *file, int line) {
+    if ((int)error == 0) return;
+    fprintf(stderr, "%s:%d: CUDA error %d (%s) in \"%s\"\n", file, line, (int)error, _cudaGetErrorEnum(error), what);
+    exit(EXIT_FAILURE);
+}
 static inline void kw_check(cudaError_t error, const char *what, const char *file, int line) {
     if (error == cudaSuccess) return;
     fprintf(stderr, "%s:%d: CUDA error %d (%s, %s) in \"%s\"\n", file, line, (int)error, cudaGetErrorName(error),

@@ -2,7 +2,10 @@
 #pragma once
 #pragma GCC system_header
 
+#include <assert.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "helper_string.h"
 #include "helper_timer.h"

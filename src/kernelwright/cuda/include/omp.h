@@ -1,10 +1,14 @@
-/* OpenMP for host code that is compiled without it: every region is run by the one thread that comes to it.
+/* OpenMP for host code that is compiled without its runtime: every region is run by the one thread that comes to it. With the runtime
+ * (-fopenmp, openmp.py) the host side gets the header that belongs to it.
  *
  * OpenMP 5.0, section 1.3: a team may have one thread, so what a program gets here is one of the results it may get anywhere. Its
- * pragmas are ignored and `_OPENMP` is not defined; what -Xcompiler -fopenmp asked for is said on standard error (compile_flags.py).
+ * pragmas are ignored and `_OPENMP` is not defined; that -Xcompiler -fopenmp asked for more is said on standard error (compile_flags.py).
  */
 #pragma once
 #pragma GCC system_header
+#if defined(_OPENMP) && !defined(__CUDA_ARCH__)
+#include_next <omp.h>
+#else
 #include <stdlib.h>
 #include <time.h>
 
@@ -101,4 +105,5 @@ static inline double omp_get_wtick(void) { return 1e-9; }
 
 #if defined(__cplusplus)
 }
+#endif
 #endif

@@ -15,10 +15,14 @@ import numpy as np
 from kernelwright.cuda.wire.protocol import Argument
 from kernelwright.device.arena import Arena
 from kernelwright.device.libraries.blas_table import BLAS_ROUTINES
+from kernelwright.device.libraries.fourier import FOURIER_ROUTINES
 from kernelwright.device.libraries.random_numbers import RANDOM_ROUTINES
 from kernelwright.device.libraries.roofline import estimate
 from kernelwright.device.libraries.routine_call import Call
+from kernelwright.device.libraries.sparse_table import SPARSE_ROUTINES
 from kernelwright.target import Gpu
+
+_TABLES = (BLAS_ROUTINES, RANDOM_ROUTINES, FOURIER_ROUTINES, SPARSE_ROUTINES)
 
 
 class NoRoutine(Exception):
@@ -28,7 +32,7 @@ class NoRoutine(Exception):
 def carry_out(name: str, arguments: Sequence[Argument], arena: Arena, stream: int, gpu: Gpu) -> Call:
     """Raises ``NoRoutine``; ``MemoryFault`` for operands outside device memory, with nothing computed of the matrix concerned."""
     public = name.removesuffix("_v2")
-    found = BLAS_ROUTINES.get(public) or RANDOM_ROUTINES.get(public)
+    found = next((table[public] for table in _TABLES if public in table), None)
     if found is None:
         raise NoRoutine(public)
     run, type = found

@@ -51,6 +51,7 @@ F16 = NumberType("__half", np.float16, np.float32, "fp16", 0.5)
 BF16 = NumberType("__nv_bfloat16", np.uint16, np.float32, "fp16", 0.5)
 I8 = NumberType("signed char", np.int8, np.float64, "imad", 0.25)
 I32 = NumberType("int", np.int32, np.int32, "imad")
+I64 = NumberType("long long", np.int64, np.int64, "imad", 2.0)
 U32 = NumberType("unsigned int", np.uint32, np.uint32, "imad")
 U64 = NumberType("pointer", np.uint64, np.uint64, "imad")
 

@@ -155,6 +155,19 @@ class Call:
         self._note(address, pieces, type, reads, writes)
         return Operand(type, stored)
 
+    def array(
+        self, name: str, address: int, shape: tuple[int, ...], strides: tuple[int, ...], type: NumberType,
+        reads: bool = True, writes: bool = False,
+    ) -> Operand:  # fmt: skip
+        """Numbers of several dimensions, ``strides`` of them, none negative, from one to the next in each."""
+        size = type.size
+        what = f"an array of {' x '.join(map(str, shape))} {type.name}"
+        span = sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True)) + 1
+        memory = self._memory(name, what, address, span, type)
+        stored: Array = np.ndarray(shape, type.storage, memory, strides=tuple(stride * size for stride in strides))
+        self._note(address, _runs(shape, strides, span), type, reads, writes)
+        return Operand(type, stored)
+
     def pointers(self, name: str, address: int, count: int) -> list[int]:
         """An array of addresses in device memory."""
         from kernelwright.device.libraries.number_types import U64
@@ -184,6 +197,20 @@ class Call:
             self.reads += noted
         if writes:
             self.writes += noted
+
+
+def _runs(shape: tuple[int, ...], strides: tuple[int, ...], span: int) -> list[tuple[int, int]]:
+    """The start and length of each run of an array's numbers that lie side by side; the whole where they are too many."""
+    run = 1
+    starts = np.zeros(1, np.int64)
+    for stride, n in sorted(zip(strides, shape, strict=True)):
+        if len(starts) == 1 and stride == run:
+            run *= n
+        elif n > 1:
+            if len(starts) * n > PIECES:
+                return [(0, span)]
+            starts = np.add.outer(np.arange(n) * stride, starts).ravel()
+    return [(int(start), run) for start in starts]
 
 
 def _outside(arena: Arena, told: str, address: int, size: int, buffer: Buffer | None) -> MemoryFault:

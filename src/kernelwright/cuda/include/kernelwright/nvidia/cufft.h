@@ -1,0 +1,2 @@
+// With NVIDIA's CUDA headers, too.
+#include "../../cufft.h"
