@@ -1,7 +1,7 @@
 """ELF files as they lie in memory: sections, and the symbols that one of them lists. Source: the System V ABI, "Object Files".
 
 Only 64-bit little-endian files, which is all that x86-64 Linux and NVIDIA's cubins have. What the sections mean is told by the
-two that read them: ``cuda/elf.py`` for objects, programs and libraries, ``codegen/machine/cubin_elf.py`` for cubins. Damaged
+two that read them: ``cuda/objects/elf.py`` for objects, programs and libraries, ``codegen/machine/cubin_elf.py`` for cubins. Damaged
 bytes raise one of ``DAMAGE`` here; whose file it is, and what to do, is theirs to say.
 """
 

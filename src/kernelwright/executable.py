@@ -33,11 +33,14 @@ from kernelwright.cuda.host import HostObject, compile_host, host_flags, languag
 from kernelwright.cuda.inputs import Inputs, searched_folders
 from kernelwright.cuda.link import LinkOptions, link_executable
 from kernelwright.cuda.names import readable
+from kernelwright.cuda.objects.relocatable import HOST_FLAGS, Relocatable, pack, relocatables, with_own_name
+from kernelwright.cuda.runtime_library import linked_binary
 from kernelwright.errors import CompileError, ToolError
 from kernelwright.kernel_version import Version
 from kernelwright.passes.device_link import defined_variables, missing_functions
 from kernelwright.passes.static_variables import named_by_host
-from kernelwright.pipeline import CompileOptions, Program, Unit, without_lines
+from kernelwright.pipeline import CompileOptions, Program, Unit, link_device_functions, relocated, without_lines
+from kernelwright.values import replaced
 
 OBJECT_SUFFIXES = (".o", ".obj")
 _GIVE_THEM = "give the file that defines it as well, and say __device__ where it is declared and where it is defined"
@@ -65,7 +68,11 @@ def build_executable(
     _let_zig_keep_its_cache()
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
         objects: list[HostObject] = []
-        shared = frozenset[str]().union(*(defined_variables(unit.source.text) for unit in program.units))
+        later = [(code.module, linked_later(code, program.options)) for code in relocatables(linked)]
+        every = (*program.units, *(unit for _, unit in later))
+        if later:
+            link_device_functions(every)
+        shared = frozenset[str]().union(*(defined_variables(unit.source.text) for unit in every))
         for number, unit in enumerate(program.units):
             embedded = Path(scratch) / f"{number}.blob"
             refuse_missing_device_code(unit, shared)
@@ -75,11 +82,16 @@ def build_executable(
         for number, path in enumerate(others, start=len(objects)):
             made = Path(scratch) / f"{number}.o"
             objects.append(compile_host(path, None, made, options, clang))
+        for module, unit in later:
+            refuse_missing_device_code(unit, shared)
+            embedded = Path(scratch) / f"{module}.blob"
+            embedded.write_bytes(device_blob(unit))
+            objects.append(HostObject(linked_binary(module, embedded, Path(scratch)), unit.path))
         objects += [HostObject(path) for path in linked if path.suffix in OBJECT_SUFFIXES]
         libraries = tuple(str(path) for path in linked if path.suffix not in OBJECT_SUFFIXES)
         link = replace(link or LinkOptions(), extra=(*libraries, *(link.extra if link else ())))
         if is_special(output):
-            _fill(output, link_executable(objects, Path(scratch) / "program", clang, link, progress))
+            _fill(output, link_executable(objects, Path(scratch) / "program", clang, link, progress).read_bytes())
         else:
             # A link stays, and what it names is written.
             target = Path(os.path.realpath(output)) if output.is_symlink() else output
@@ -88,24 +100,45 @@ def build_executable(
 
 
 def build_object(
-    source: Unit | Path, output: Path, options: CompileOptions | None = None, listing: Sequence[str] = ()
+    source: Unit | Path,
+    output: Path,
+    options: CompileOptions | None = None,
+    listing: Sequence[str] = (),
+    *,
+    relocatable: bool = False,
 ) -> HostObject:
     """Writes the object file of one CUDA unit, or of a C or C++ file, to ``output``: host code with its kernels inside, for
-    ``build_executable``. Raises as that does; a kernel that needs a device function of another file is refused, for device code is
-    linked before it is optimised. ``listing``: clang's flags that write a dependency file beside it.
+    ``build_executable``. Raises as that does. ``listing``: clang's flags that write a dependency file beside it.
+
+    ``relocatable``: its device code is linked with that of other objects, and optimised then. Otherwise a kernel that needs a device
+    function of another file is refused.
     """
     _let_zig_keep_its_cache()
     if isinstance(source, Path):
         chosen = options or CompileOptions()
         return compile_host(source, None, output, chosen.source, Program((), chosen).clang, listing=listing)
-    refuse_missing_device_code(source, defined_variables(source.source.text), _ALONE)
+    chosen_source = source.options.source
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
         embedded = Path(scratch) / "device.blob"
+        if relocatable:
+            code = Relocatable(str(source.path), source.source.text, chosen_source.arch)
+            embedded.write_bytes(pack(code))
+            chosen_source = replaced(chosen_source, host=(*chosen_source.host, *HOST_FLAGS))
+            inside = Path(scratch) / "host.o"
+            made = compile_host(source.path, embedded, inside, chosen_source, source.clang, listing=listing)
+            _fill(output, with_own_name(inside.read_bytes(), code, os.getcwd()))
+            return replace(made, path=output)
+        refuse_missing_device_code(source, defined_variables(source.source.text), _ALONE)
         embedded.write_bytes(device_blob(source))
-        return compile_host(source.path, embedded, output, source.options.source, source.clang, listing=listing)
+        return compile_host(source.path, embedded, output, chosen_source, source.clang, listing=listing)
 
 
-_ALONE = "device code of several files is linked as IR: give all sources at once to one program, without -c, -ptx and their like"
+def linked_later(code: Relocatable, options: CompileOptions) -> Unit:
+    """The unit of an object's device code, to be linked, optimised for its architecture and as ``options`` say."""
+    return relocated(Path(code.source), code.ir, replaced(options, source=replaced(options.source, arch=code.arch)))
+
+
+_ALONE = "compile all files with -dc, or -rdc=true -c, and link the objects; or give all sources at once to one program"
 _NO_SUCH_TEXTURE = "__kw_layered_cubic_mipmapped_or_surface_access"
 """What our stand-in below NVIDIA's texture functions calls for those that our runtime has no objects for."""
 
@@ -137,9 +170,9 @@ def _let_zig_keep_its_cache() -> None:
     os.environ.setdefault("ZIG_GLOBAL_CACHE_DIR", str(kept))
 
 
-def _fill(output: Path, program: Path) -> None:
+def _fill(output: Path, made: bytes) -> None:
     try:
-        write_atomically(output, program.read_bytes())
+        write_atomically(output, made)
     except OSError as error:
         raise ToolError(f"cannot write {output}: {error.strerror}", hint="choose another place with -o") from None
 

@@ -114,8 +114,10 @@ class Unit:
                 self._inputs += units[file].inputs
 
     def replace_source(self, text: str) -> None:
-        """Goes on with another raw IR; no later stage may have been made."""
+        """Goes on with another raw IR; what was made of the former is made anew."""
         self.__dict__["source"] = replaced(self.source, text=text)
+        for stage in ("_key", "linked", "optimised", "module", "ptx"):
+            self.__dict__.pop(stage, None)
 
     @property
     def inputs(self) -> Inputs:
@@ -342,6 +344,15 @@ class _Optimised(Unit):
         self.__dict__["optimised"] = text
 
 
+def relocated(path: Path, text: str, options: CompileOptions) -> Unit:
+    """A unit that begins with the IR of an object's device code, not optimised yet."""
+    from kernelwright.cuda.frontend import DeviceSource
+
+    unit = Unit(path, options, None)
+    unit.__dict__["source"] = DeviceSource(path=path, text=text, dependencies=(), warnings="")
+    return unit
+
+
 def load(path: str | os.PathLike[str]) -> Program:
     """An exported kernel (``.ll``) as a program: its IR is taken as it is, optimised already.
 
@@ -396,18 +407,21 @@ def compile(
     for unit in units:
         _ = unit.source
     if len(units) > 1:
-        _link_device_functions(units)
+        link_device_functions(units)
     return Program(units, options)
 
 
-def _link_device_functions(units: Sequence[Unit]) -> None:
+def link_device_functions(units: Sequence[Unit]) -> None:
     """Gives each unit the device functions that it declares and another defines. Raises ``CompileError``."""
-    texts = {str(unit.path): unit.source.text for unit in units}
+    named: dict[str, Unit] = {}
+    for unit in units:  # objects of several folders may come from files of one name
+        path = str(unit.path)
+        named[path if path not in named else f"{path} ({len(named)})"] = unit
+    texts = {name: unit.source.text for name, unit in named.items()}
     for unit in units:
         # Looked for first: LLVM is needed by a program of several files only where there is something to link.
         if _DECLARED.search(unit.source.text):
-            others = {path: text for path, text in texts.items() if path != str(unit.path)}
-            unit.link_device_functions(others, {str(each.path): each for each in units})
+            unit.link_device_functions({name: text for name, text in texts.items() if named[name] is not unit}, named)
 
 
 def _clang_for(options: CompileOptions) -> Clang:

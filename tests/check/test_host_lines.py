@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.cuda.elf import Elf
+from kernelwright.cuda.objects.elf import Elf
 from kernelwright.device.checking.findings import End
 from kernelwright.device.checking.host_lines import LINES_FLAG, HostLines, line_rows
 from tests.check.conftest import check, kw

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelwright.cuda.elf import Elf, archive_members, read_elf
+from kernelwright.cuda.objects.elf import Elf, archive_members, read_elf
 from kernelwright.cuda.runtime_library import static_runtime
 from kernelwright.errors import Misuse
 from tests.examples import few

@@ -13,10 +13,10 @@ import pytest
 from kernelwright.cache import Cache
 from kernelwright.cuda import link as link_module
 from kernelwright.cuda.clang import Clang, find_clang, ziglang_folder
-from kernelwright.cuda.elf import read_elf
 from kernelwright.cuda.frontend import SourceOptions
 from kernelwright.cuda.host import HostObject, compile_host, language
 from kernelwright.cuda.link import LinkOptions, link_executable, needs_cxx
+from kernelwright.cuda.objects.elf import read_elf
 from kernelwright.cuda.runtime_library import default_settings, static_runtime
 from kernelwright.errors import CompileError, Misuse, ToolError
 from kernelwright.openmp import find_openmp

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from kernelwright.cuda.clang import Clang, find_clang
-from kernelwright.cuda.elf import read_elf
 from kernelwright.cuda.host import toolkit_version
+from kernelwright.cuda.objects.elf import read_elf
 from kernelwright.cuda.runtime_library import SONAMES, install_shared, missing_imports, static_runtime
 from kernelwright.cuda.toolkit import toolkit_headers, wheel_folders
 from kernelwright.cuda.wire.protocol import KernelLayout, Launch, Message, ModuleFormat, Parameter, RegisterModule

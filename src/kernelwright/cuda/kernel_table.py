@@ -13,7 +13,7 @@ import re
 import llvmlite.binding as llvm
 
 from kernelwright.cuda.blob import Kernel, Parameter, ParameterKind, Variable
-from kernelwright.cuda.elf import Elf
+from kernelwright.cuda.objects.elf import Elf
 from kernelwright.errors import CompileError, IRError
 
 _NAME = r'@(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<plain>[-\w$.]+))'

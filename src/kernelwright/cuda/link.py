@@ -23,8 +23,8 @@ from pathlib import Path
 
 from kernelwright import openmp
 from kernelwright.cuda.clang import Clang, system_cxx, ziglang_folder
-from kernelwright.cuda.elf import Elf, Symbol, archive_members, read_elf
 from kernelwright.cuda.host import HostObject, toolkit_version
+from kernelwright.cuda.objects.elf import Elf, Symbol, archive_members, read_elf
 from kernelwright.cuda.runtime_library import ZIG_TARGET, default_settings, static_runtime
 from kernelwright.cuda.unsupported_calls import refuse_unknown_calls
 from kernelwright.errors import CompileError, Misuse, ToolError

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from kernelwright.cache import Cache, content_key, write_atomically
 from kernelwright.cuda.clang import HEADERS, ziglang_folder
-from kernelwright.cuda.elf import Elf, archive_members, read_elf
+from kernelwright.cuda.objects.elf import Elf, archive_members, read_elf
 from kernelwright.errors import ToolError
 from kernelwright.lazy_dataclasses import dataclass
 
@@ -48,8 +48,9 @@ _FOR_NVIDIA = frozenset({"nvcc.c"})
 """Only where objects were compiled with NVIDIA's headers."""
 _PUBLIC = ("cu", "__cuda", "nvrtc")
 """How the functions begin that programs may call."""
-_APART = frozenset({"managed_end.c"})
-"""Not in the archive: linked last, by name, into programs that need it."""
+_MANAGED_END, _LINKED_BINARY = "managed_end.c", "linked_binary.c"
+_APART = frozenset({_MANAGED_END, _LINKED_BINARY})
+"""Not in the archive: linked by name into programs that need them."""
 
 SONAMES: dict[int, str] = {11: "libcudart.so.11.0", 12: "libcudart.so.12", 13: "libcudart.so.13"}
 
@@ -95,7 +96,7 @@ def static_runtime(cache: Cache | None = None, nvidia: int | None = None) -> Sta
             made = folder / "libkwcudart.a"
             _zig(["ar", "rcsD", str(made), *map(str, objects)], "packing")
             archive = made.read_bytes()
-            end = _compile([SOURCES / name for name in sorted(_APART)], folder, ())[0].read_bytes()
+            end = _compile([SOURCES / _MANAGED_END], folder, ())[0].read_bytes()
         cache.put("runtime", key, archive)
         cache.put("runtime-managed", key, end)
     return StaticRuntime(archive, end, exported_functions(archive))
@@ -124,6 +125,15 @@ def default_settings(device: str, worker: str, folder: Path) -> Path:
     text = (SOURCES / "defaults.c").read_text()
     source.write_text(text.replace('"none"', _c_string(device)).replace('""', _c_string(worker)))
     return _compile([source], folder, ())[0]
+
+
+def linked_binary(module: str, blob: Path, folder: Path) -> Path:
+    """An object file in ``folder`` that registers ``blob`` for an object whose device code was linked later (``relocatable.py``)."""
+    inside = folder / module
+    inside.mkdir()
+    return _compile([SOURCES / _LINKED_BINARY], inside, (f"-DKW_MODULE={module}", f"-DKW_BLOB={_c_string(str(blob))}"))[
+        0
+    ]
 
 
 def archive_with_settings(device: str, worker: str) -> bytes:

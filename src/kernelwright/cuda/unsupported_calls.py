@@ -12,8 +12,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from kernelwright.cuda.elf import Symbol
 from kernelwright.cuda.host import HostObject
+from kernelwright.cuda.objects.elf import Symbol
 from kernelwright.errors import CompileError, Place
 
 _RUNTIME = re.compile(r"(__)?cuda[A-Z]\w*$")

@@ -95,10 +95,13 @@ OWN_FLAGS: tuple[Flag, ...] = (
     Flag("fatbin", ("-fatbin", "--fatbin"), "switch", "", False),
     Flag(
         "compile_only",
-        ("-c", "--compile", "-dc", "--device-c"),
+        ("-c", "--compile"),
         "switch",
         "An object file for each source, to be linked by kw compile.",
         False,
+    ),
+    Flag(
+        "device_c", ("-dc", "--device-c"), "switch", "As -rdc=true -c: device code is linked with the objects.", False
     ),
     *DEPENDENCY_FLAGS,
     Flag("library", ("-l", "--library"), "texts", "Library to link, for --emit exe."),
@@ -137,6 +140,7 @@ def compile_files(
     cubin: bool = False,
     fatbin: bool = False,
     compile_only: bool = False,
+    device_c: bool = False,
     dependencies: bool = False,
     own_dependencies: bool = False,
     dependency_targets: bool = False,
@@ -154,7 +158,7 @@ def compile_files(
     cuda = [s for s in sources if s.suffix in CUDA_SUFFIXES]
     linked = [s for s in sources if is_linkable(s)]
     others = [s for s in sources if s not in cuda and s not in linked]
-    emitted = _emitted(emit, ptx=ptx, cubin=cubin, fatbin=fatbin, obj=compile_only)
+    emitted = _emitted(emit, ptx=ptx, cubin=cubin, fatbin=fatbin, obj=compile_only or device_c)
     what = _what("exe" if emitted is None and linked and output is None else emitted, stop_after, output)
     if linked and what != "link":
         raise Misuse(f"{linked[0]} is compiled already", hint="objects belong to -o app, or --emit exe")
@@ -178,7 +182,7 @@ def compile_files(
             raise Misuse(
                 f"{len(targets)} files have one -MF {dependency_file}", hint="compile them one by one, or leave out -MF"
             )
-        _each_object([*cuda, *others], targets, flags, wanted)
+        _each_object([*cuda, *others], targets, flags, wanted, device_c or flags.relocatable)
         return
     if wanted:
         say(f"kw: ignored: {wanted.kind} (dependencies are written beside an object, with -c)\n")
@@ -409,7 +413,9 @@ def _say_whose_thresholds(cuda: list[Path], target: Path, winners: list[str]) ->
         say(f"kw: its guards read {place}, which is not there: copy {tuned} to it\n")
 
 
-def _each_object(sources: list[Path], targets: list[Path], flags: CompileFlags, wanted: DependencyFile | None) -> None:
+def _each_object(
+    sources: list[Path], targets: list[Path], flags: CompileFlags, wanted: DependencyFile | None, relocatable: bool
+) -> None:
     """Every source by itself, as ``-c`` has it: what others define is not known here."""
     from kernelwright.executable import build_object
 
@@ -418,8 +424,9 @@ def _each_object(sources: list[Path], targets: list[Path], flags: CompileFlags, 
         if source.suffix in CUDA_SUFFIXES:
             (unit,) = compile_program([source], options=flags.options, cache=flags.use_cache).units
             say(unit.source.warnings)
-            _ = unit.ptx  # as below
-            say(build_object(unit, target, listing=listing).warnings)
+            if not relocatable:
+                _ = unit.ptx  # as below
+            say(build_object(unit, target, listing=listing, relocatable=relocatable).warnings)
         else:
             say(build_object(source, target, flags.options, listing).warnings)
 

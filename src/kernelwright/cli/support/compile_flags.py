@@ -82,6 +82,8 @@ class CompileFlags:
     """A line for stderr about flags that were ignored or narrowed; empty when there is nothing to say."""
     names_arch: bool = False
     """Whether the architecture was asked for, rather than left to us."""
+    relocatable: bool = False
+    """Whether device code of objects is to be linked later (``-rdc=true``)."""
 
     def for_arch(self, arch: str) -> CompileFlags:
         """The same flags for ``arch``, unless they name another."""
@@ -135,7 +137,8 @@ class CompileFlags:
             why = ", the oldest there is" if retired else " alone"
             lines.append(f"kw: compiling for {arch}{why}, not for {', '.join(others)}: --arch chooses\n")
         names_arch = any(value[name] for name in ("arch", "generate_code", "gpu_code"))
-        return cls(options, not value["no_cache"], "".join(lines), names_arch)
+        relocatable = value["nvcc_relocatable_device_code"] == "true"
+        return cls(options, not value["no_cache"], "".join(lines), names_arch, relocatable)
 
 
 def _architecture(

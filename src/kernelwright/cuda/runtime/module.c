@@ -297,10 +297,24 @@ KW_API void __cudaUnregisterFatBinary(void **handle)
     pthread_mutex_unlock(&registry);
 }
 
+/* Of objects whose device code is linked later clang registers what is static in its file under a name with a hash behind it, which
+   the device code does not have (CodeGenModule::printPostfixForExternalizedDecl). */
+static size_t plain_length(const char *name)
+{
+    static const char *const marks[] = {"__static__", "__intern__"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        for (const char *found = strstr(name, marks[i]); found; found = strstr(found + 1, marks[i])) {
+            const char *hash = found + strlen(marks[i]);
+            if (strlen(hash) >= 8 && strspn(hash, "0123456789abcdef_") == strlen(hash))
+                return (size_t)(found - name);
+        }
+    return strlen(name);
+}
+
 void kw_add_kernel(struct kw_module *module, const void *host, const char *name)
 {
     struct kw_kernel *kernel = calloc(1, sizeof *kernel);
-    char *copy = strdup(name);
+    char *copy = strndup(name, plain_length(name));
     if (!kernel || !copy)
         abort();
     kernel->host = host;
@@ -334,7 +348,7 @@ static struct kw_variable *register_variable(const struct kw_module *module, con
                                              uint32_t flags, uint64_t shared)
 {
     struct kw_variable *variable = calloc(1, sizeof *variable);
-    char *copy = strdup(name);
+    char *copy = strndup(name, plain_length(name));
     if (!variable || !copy)
         abort();
     variable->host = host;

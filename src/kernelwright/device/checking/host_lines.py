@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from kernelwright.cuda.elf import Elf
+from kernelwright.cuda.objects.elf import Elf
 from kernelwright.device.checking.findings import End
 from kernelwright.device.locations import is_header
 from kernelwright.errors import KernelwrightError

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kernelwright.cache import cache_folder, content_key
-from kernelwright.cuda.elf import Elf
+from kernelwright.cuda.objects.elf import Elf
 from kernelwright.cuda.runtime_library import SONAMES, install_shared, missing_imports, shared_runtime
 from kernelwright.device.serving.worker import say
 from kernelwright.errors import KernelwrightError

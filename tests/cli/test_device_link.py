@@ -1,0 +1,143 @@
+"""Objects whose device code is linked with that of others: ``-dc``, ``-rdc=true -c``. What they print is what one compile of all prints."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kernelwright.cuda.objects.elf import read_elf
+from kernelwright.cuda.objects.relocatable import SECTION, Relocatable, pack, relocatables
+from kernelwright.errors import ToolError
+
+Kw = Callable[..., "subprocess.CompletedProcess[str]"]
+
+MAIN = """
+#include <cstdio>
+#include "shared.h"
+static __device__ int own = 3;
+namespace { __global__ void hidden(float *p) { p[0] += own; } }
+__global__ void use(float *p) { p[0] = scale(p[0]) + offset; }
+int main()
+{
+    float h = 2, *d;
+    int three = 30;
+    cudaMalloc(&d, sizeof h);
+    cudaMemcpy(d, &h, sizeof h, cudaMemcpyHostToDevice);
+    use<<<1, 1>>>(d);                                        // 2 * 2 + 10
+    set(5);
+    use<<<1, 1>>>(d);                                        // 2 * 14 + 5
+    cudaMemcpyToSymbol(own, &three, sizeof three);
+    hidden<<<1, 1>>>(d);                                     // + 30
+    cudaMemcpy(&h, d, sizeof h, cudaMemcpyDeviceToHost);
+    printf("%g %s\\n", h, cudaGetErrorString(cudaGetLastError()));
+}
+"""
+OTHER = """
+#include "shared.h"
+static __device__ int own = 1000;
+__device__ int offset = 10;
+static __device__ float twice(float x) { return 2 * x; }
+__device__ float scale(float x) { return twice(x); }
+namespace { __global__ void hidden(int to) { offset = to + own - 1000; } }
+void set(int to) { hidden<<<1, 1>>>(to); }
+"""
+SHARED = """
+extern __device__ int offset;
+extern __device__ float scale(float);
+void set(int to);
+"""
+SAID = "63 no error\n"
+GONE = "__device__ float elsewhere(float);\n__global__ void k(float *p) { *p = elsewhere(*p); }\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in (("main.cu", MAIN), ("other.cu", OTHER), ("shared.h", SHARED)):
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def ends_well(done: subprocess.CompletedProcess[str]) -> None:
+    assert done.returncode == 0, done.stderr
+
+
+def said_by(program: Path) -> str:
+    done = subprocess.run([str(program)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_all_at_once_prints_the_same(kw: Kw, folder: Path) -> None:
+    ends_well(kw("compile", "-rdc=true", "main.cu", "other.cu", "-o", "app"))
+    assert said_by(folder / "app") == SAID
+
+
+@pytest.mark.parametrize("flags", [("-dc",), ("-rdc=true", "-c"), ("--relocatable-device-code", "true", "-dc", "-c")])
+def test_device_code_of_objects_is_linked(kw: Kw, folder: Path, flags: tuple[str, ...]) -> None:
+    """Functions, variables, what is static in either file, kernels without a name outside."""
+    ends_well(kw("compile", *flags, "main.cu", "other.cu"))
+    ends_well(kw("compile", "main.o", "other.o", "-o", "app"))
+    assert said_by(folder / "app") == SAID
+
+
+def test_in_a_library_and_beside_sources(kw: Kw, folder: Path) -> None:
+    ends_well(kw("compile", "-dc", "other.cu", "-o", "other.o"))
+    subprocess.run(["ar", "rcs", str(folder / "libother.a"), str(folder / "other.o")], check=True)
+    ends_well(kw("compile", "-dc", "main.cu"))
+    ends_well(kw("compile", "main.o", "libother.a", "-o", "app"))
+    assert said_by(folder / "app") == SAID
+    ends_well(kw("compile", "main.cu", "other.o", "-o", "mixed"))
+    assert said_by(folder / "mixed") == SAID
+
+
+def test_files_of_one_name_in_two_folders(kw: Kw, folder: Path) -> None:
+    (folder / "below").mkdir()
+    (folder / "below" / "main.cu").write_text(OTHER.replace('"shared.h"', '"../shared.h"'))
+    ends_well(kw("compile", "-dc", "main.cu", "-o", "one.o"))
+    ends_well(kw("compile", "-dc", "main.cu", "-o", "../two.o", cwd=folder / "below"))
+    ends_well(kw("compile", "one.o", "two.o", "-o", "app"))
+    assert said_by(folder / "app") == SAID
+
+
+def test_each_keeps_its_architecture(kw: Kw, folder: Path) -> None:
+    ends_well(kw("compile", "-dc", "-arch=sm_75", "other.cu"))
+    (code,) = relocatables([folder / "other.o"])
+    assert (code.arch, code.source) == ("sm_75", "other.cu") and "define" in code.ir
+    assert code.module and code.module in "".join(s.name for s in read_elf(folder / "other.o").symbols())
+
+
+@pytest.mark.parametrize(
+    ("sources", "said"),
+    [
+        ({"gone.cu": GONE}, "uses elsewhere, which that file declares and no file of the program defines"),
+        ({"again.cu": OTHER.replace("void set(int to) ", "void set_again(int to) ")}, "is defined in "),
+    ],
+)
+def test_what_is_missing_or_twice_there(kw: Kw, folder: Path, sources: dict[str, str], said: str) -> None:
+    for name, text in sources.items():
+        (folder / name).write_text(text)
+    ends_well(kw("compile", "-dc", "main.cu", "other.cu", *sources))
+    done = kw("compile", *(f"{Path(name).stem}.o" for name in ("main", "other", *sources)), "-o", "app")
+    assert done.returncode == 2 and said in done.stderr and "next: " in done.stderr, done.stderr
+    assert not (folder / "app").exists()
+
+
+def test_an_object_alone_says_what_would_link_it(kw: Kw, folder: Path) -> None:
+    done = kw("compile", "-c", "main.cu")
+    assert done.returncode == 2 and "-dc" in done.stderr, done.stderr
+
+
+def test_device_code_of_another_version_is_refused(kw: Kw, folder: Path) -> None:
+    ends_well(kw("compile", "-dc", "other.cu"))
+    made = (folder / "other.o").read_bytes()
+    content = read_elf(folder / "other.o").content(SECTION)
+    assert content is not None and content.startswith(pack(Relocatable("", "", ""))[:8])
+    for damaged in (content.replace(b"KWRDC1", b"KWRDC9"), content[:40] + bytes(len(content) - 40)):
+        (folder / "other.o").write_bytes(made.replace(content, damaged))
+        with pytest.raises(ToolError, match="another version of ours"):
+            relocatables([folder / "other.o"])
+        done = kw("compile", "other.o", "-o", "app")
+        assert done.returncode == 3 and "compile it again with kw compile -dc" in done.stderr, done.stderr
