@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
-from kernelwright.lazy_dataclasses import dataclass
+from kernelwright.values import frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 FLAG = "-fopenmp=libomp"
 """Of clang, for host code."""
@@ -23,7 +26,7 @@ EXTRA = "pip install 'kernelwright[openmp]'"
 _CALLS = re.compile(r"__kmpc_\w+|GOMP_\w+|omp_[a-z_]+")
 
 
-@dataclass(frozen=True)
+@frozen
 class OpenMp:
     """LLVM's OpenMP runtime in ``folder``, which has include/ and lib/."""
 
