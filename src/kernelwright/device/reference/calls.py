@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kernelwright.codegen.bulk_copies import promised_alignment
+from kernelwright.codegen.grid_barrier import is_grid_barrier
 from kernelwright.codegen.inline_asm.builder import Guarded
 from kernelwright.codegen.inline_asm.expand import expand_asm
 from kernelwright.codegen.memory_layout import store_size
@@ -15,7 +16,16 @@ from kernelwright.device.printf import format_text
 from kernelwright.device.reference import intrinsics
 from kernelwright.device.reference.body import Body, Handlers
 from kernelwright.device.reference.memory_access import find_generic, read_bytes, read_string, write_bytes
-from kernelwright.device.reference.thread_state import ACTIVE, BARRIER, PAUSE, WARP_OPERATION, Stop, Thread, ThreadExit
+from kernelwright.device.reference.thread_state import (
+    ACTIVE,
+    BARRIER,
+    GRID,
+    PAUSE,
+    WARP_OPERATION,
+    Stop,
+    Thread,
+    ThreadExit,
+)
 from kernelwright.device.reference.unsupported import refuse
 from kernelwright.device.reference.warp import OPERATIONS
 from kernelwright.device.value_layout import decoder, encoder
@@ -39,9 +49,11 @@ _PAUSES = ("llvm.nvvm.nanosleep",)
 def may_wait(function: Function) -> bool:
     """Whether the body itself contains an operation that waits for other threads."""
     for i in function.instructions():
-        if i.opcode == "call" and isinstance(i.callee, Function) and _waits(i.callee.name):
+        if i.opcode != "call":
+            continue
+        if isinstance(i.callee, Function) and (_waits(i.callee.name) or is_grid_barrier(i.callee)):
             return True
-        if i.opcode == "call" and isinstance(i.callee, InlineAsm) and _ASM_WAITS.search(i.callee.text):
+        if isinstance(i.callee, InlineAsm) and _ASM_WAITS.search(i.callee.text):
             return True
     return False
 
@@ -61,6 +73,9 @@ def _call(body: Body, i: Instruction) -> None:
     if not isinstance(callee, Function):
         raise refuse(i, "calls through function pointers are not supported; call the function by its name")
     name = callee.name
+    if is_grid_barrier(callee):
+        body.emit(f"yield ({BARRIER}, 0, 0, False, '{GRID}', 0, {body.site(i)})")
+        return
     if callee.blocks:
         _defined(body, i, callee)
         return

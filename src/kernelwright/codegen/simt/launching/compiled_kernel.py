@@ -241,7 +241,7 @@ class CompiledKernel:
             self._bounds, self._bounds_at = bounds, bounds.ctypes.data
         past = self._overreads.prepare(overread, launch.context)
         runtime_structs.REQUEST.pack_into(
-            self._request, 0, budget, symbols_at, self._bounds_at, len(bounds), x, y, z, past
+            self._request, 0, budget, symbols_at, self._bounds_at, len(bounds), x, y, z, past, asked.is_cooperative
         )
         if kernel.parameter_bytes:
             self._parameters[:] = parameters[: kernel.parameter_bytes]
@@ -413,6 +413,9 @@ class CompiledKernel:
             note = (message, kernel.notes[site].origin)
         elif number == runtime_structs.AT_WAIT:
             note = (runtime_structs.WAITS, kernel.points[site - 1].origin)
+        elif number == runtime_structs.AT_GRID:
+            alone = runtime_structs.NOT_ALL if self._context.cooperative else runtime_structs.NOT_COOPERATIVE
+            note = (alone, kernel.points[site - 1].origin)
         address = record.address
         if abs(address - self._context.by_value_host) < NEAR:
             # Each thread has its own copy in local memory: where this process keeps one for all is nobody's business.
@@ -474,6 +477,7 @@ def _point_table(kernel: HostKernel) -> npt.NDArray[Any]:
     kinds: dict[str, int] = {}
     for row, point in zip(table[1:], kernel.points, strict=True):
         row["checked"], row["number"], row["threads"] = point.checked, point.number, point.threads
+        row["is_grid"] = point.is_grid
         if point.operation:
             name, _, mode = point.operation.partition(" ")
             row["is_gather"], row["operation"], row["mode"] = 1, WARP_OPERATIONS.index(name), MODES.index(mode)

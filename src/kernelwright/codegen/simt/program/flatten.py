@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kernelwright.codegen.fused_products import contractions
+from kernelwright.codegen.grid_barrier import is_grid_barrier
 from kernelwright.codegen.inline_asm.builder import Guarded
 from kernelwright.codegen.inline_asm.expand import expand_asm
 from kernelwright.codegen.memory_layout import (
@@ -33,6 +34,7 @@ from kernelwright.codegen.simt.program.program import (
     integer,
     zero_of,
 )
+from kernelwright.codegen.simt.program.warp_operations import Barrier
 from kernelwright.errors import CompileError
 from kernelwright.ir.constants import ConstantInt, InlineAsm
 from kernelwright.ir.control_flow import reverse_postorder
@@ -259,6 +261,8 @@ class Flattener(FlatteningContext):
                 f"function '{self.function_now.name}' calls through a pointer: indirect calls do not run on the virtual GPU",
                 hint="call the function directly, or choose between functions with if or switch",
             )
+        elif is_grid_barrier(callee):
+            self.cut("barrier", (), Barrier(is_grid=True))
         elif callee.is_intrinsic or callee.is_declaration:
             flatten_calls.intrinsic(self, instruction, callee)
         else:
