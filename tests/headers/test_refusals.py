@@ -16,8 +16,6 @@ REFUSED = {
     "thrust, deeper": ("#include <thrust/iterator/zip_iterator.h>", "thrust is among NVIDIA's headers"),
     "cub": ("#include <cub/cub.cuh>", "cub is among NVIDIA's headers: compile with --headers nvidia"),
     "cub, deeper": ("#include <cub/block/block_reduce.cuh>", "cub is among NVIDIA's headers"),
-    "grid.sync()": (_GRID.format("cg::this_grid().sync();"), "end the kernel here and launch a second one"),
-    "sync(grid)": (_GRID.format("cg::sync(cg::this_grid());"), "end the kernel here and launch a second one"),
     "a wide tile": (
         _GRID.format("cg::tiled_partition<64>(cg::this_thread_block()).sync();"),
         "use thread_block, or tiles of 32",

@@ -42,7 +42,7 @@ _INSTEAD: tuple[tuple[str, str], ...] = (
         r"cuda\w*Graph|cudaStream(Begin|End|Is|Get)\w*Capt",
         "graphs have nodes for kernels, copies, fills, functions of the host and graphs",
     ),
-    (r"cuda\w*Cooperative|cudaCG", "kernels that wait for their whole grid are not supported: split them at the wait"),
+    (r"cuda\w*Cooperative|cudaCG", "cudaLaunchCooperativeKernel launches on one device: launch on each by itself"),
     (r"cudaIpc", "memory cannot be shared between processes: copy it through the host"),
     (r"cuda\w*Surface", "write to linear memory instead of a surface"),
     (r"cuda\w*Mipmap", "use a texture without mipmaps"),

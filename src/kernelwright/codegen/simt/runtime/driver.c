@@ -244,8 +244,10 @@ u32 simt_run_rounds(simt_launch *l, simt_block *b, u64 patience) {
   simt_quiet quiet = {0};
   u64 waited = 0;
   u32 outcome = BLOCK_ENDED;
+  u32 goes_on = 0;
+  for (u32 w = 0; w < n; w++) goes_on |= state[w] & GOES_ON;
   if (!began) start_block(l), b->left = n;
-  else simt_quiet_begin(l, &quiet);
+  else if (!goes_on) simt_quiet_begin(l, &quiet);
   b->did = 0, b->began = 1;
   while (b->left) {
     u32 moved = 0, did = 0;
