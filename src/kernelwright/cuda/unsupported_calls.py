@@ -44,7 +44,7 @@ _INSTEAD: tuple[tuple[str, str], ...] = (
     ),
     (r"cuda\w*Cooperative|cudaCG", "cudaLaunchCooperativeKernel launches on one device: launch on each by itself"),
     (r"cudaIpc", "memory cannot be shared between processes: copy it through the host"),
-    (r"cuda\w*Surface", "write to linear memory instead of a surface"),
+    (r"cuda\w*Surface", "surfaces are objects: cudaCreateSurfaceObject"),
     (r"cuda\w*Mipmap", "use a texture without mipmaps"),
     (r"cudaLaunchKernelEx", "launch with <<<...>>>"),
     (r"cuda(Graphics|GL|EGL|VDPAU)|cuda\w*External", "copy through the host instead of sharing with graphics"),

@@ -197,6 +197,9 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const struct c
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);
 cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *resource, cudaTextureObject_t texture);
 cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *description, cudaTextureObject_t texture);
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const struct cudaResourceDesc *resource);
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
+cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource, cudaSurfaceObject_t surface);
 cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *texture, const void *pointer,
                             const struct cudaChannelFormatDesc *format, size_t bytes KW_DEFAULT(((size_t)0xffffffff)));
 cudaError_t cudaBindTexture2D(size_t *offset, const struct textureReference *texture, const void *pointer,
