@@ -21,6 +21,11 @@ REFUSED = {
         "use thread_block, or tiles of 32",
     ),
     "a crooked tile": (_GRID.format("cg::tiled_partition<12>(cg::this_thread_block()).sync();"), "is a power of two"),
+    "a matrix of a shape that is none": (
+        "#include <mma.h>\nusing namespace nvcuda::wmma;\n"
+        "__global__ void k() { fragment<accumulator, 16, 16, 4, float> f; fill_fragment(f, 0.0f); }",
+        "wmma has no fragment of this type in this shape",
+    ),
     "a shuffle of a string": (
         "#include <string>\n" + _GRID.format("cg::tiled_partition<4>(cg::this_thread_block()).shfl(std::string(), 0);"),
         "only trivially copyable types can be shuffled",
