@@ -23,7 +23,7 @@ TYPES = {
 }
 """In the source and in NumPy: factors, then sums."""
 WIDE = [(16, 16, 16), (32, 8, 16), (8, 32, 16)]
-SHAPES = {name: WIDE for name in TYPES} | {"tf32": [(16, 16, 8)], "double": [(8, 8, 4)]}
+SHAPES = dict.fromkeys(TYPES, WIDE) | {"tf32": [(16, 16, 8)], "double": [(8, 8, 4)]}
 SOURCE = r"""
 #include <mma.h>
 using namespace nvcuda::wmma;

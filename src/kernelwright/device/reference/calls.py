@@ -8,6 +8,7 @@ from typing import Any
 
 from kernelwright.codegen.bulk_copies import promised_alignment
 from kernelwright.codegen.grid_barrier import is_grid_barrier
+from kernelwright.codegen.indirect_calls import meant_functions
 from kernelwright.codegen.inline_asm.builder import Guarded
 from kernelwright.codegen.inline_asm.expand import expand_asm
 from kernelwright.codegen.memory_layout import store_size
@@ -71,7 +72,8 @@ def _call(body: Body, i: Instruction) -> None:
         _inline_asm(body, i)
         return
     if not isinstance(callee, Function):
-        raise refuse(i, "calls through function pointers are not supported; call the function by its name")
+        _through(body, i)
+        return
     name = callee.name
     if is_grid_barrier(callee):
         body.emit(f"yield ({BARRIER}, 0, 0, False, '{GRID}', 0, {body.site(i)})")
@@ -115,6 +117,21 @@ def _defined(body: Body, i: Instruction, callee: Function) -> None:
         body.define(i, f"({call})")
     else:
         body.emit(call)
+
+
+def _through(body: Body, i: Instruction) -> None:
+    """A call through a pointer: whichever function has that address."""
+    pointer, result = body.fresh(), body.fresh()
+    arguments = "".join(f", {body.ref(a)}" for a in i.arguments)
+    body.emit(f"{pointer} = {body.ref(i.callee)}", f"{result} = None")
+    for function in meant_functions(i):
+        call = f"{body.program.names[function]}(T{arguments})"
+        if function in body.program.generators:
+            call = f"yield from {call}"
+        body.emit(f"if {pointer} == {body.ref(function)}: {result} = (({call}),)")
+    body.emit(f"if {result} is None: bad_call(T, {body.site(i)})")
+    if i.has_result:
+        body.define(i, f"{result}[0]")
 
 
 def _barrier(body: Body, i: Instruction, name: str) -> None:
@@ -451,6 +468,10 @@ def _do_trap(t: Thread, site: int) -> None:
     raise Stop("trap", "the kernel stopped itself (trap)", t, site)
 
 
+def _bad_call(t: Thread, site: int) -> None:
+    raise Stop("trap", "a call through a pointer that is the address of no device function of this type", t, site)
+
+
 def _exit_thread() -> None:
     raise ThreadExit
 
@@ -473,6 +494,7 @@ HELPERS: dict[str, Any] = {
     "assertion_failed": _assertion_failed,
     "trap": _do_trap,
     "exit_thread": _exit_thread,
+    "bad_call": _bad_call,
     "in_shared": lambda a: SHARED_BASE <= a < SHARED_BASE + WINDOW,
     "in_local": lambda a: LOCAL_BASE <= a < LOCAL_BASE + WINDOW,
     "in_constant": _in_constant,

@@ -138,8 +138,9 @@ FLOATS = {"half": 1, "bfloat": 2, "float": 3, "double": 4}
 FAULT_KINDS = (
     "", "out-of-bounds", "misaligned", "barrier", "trap", "assert", "endless", "read-only", "out-of-bounds", "barrier",
     "misaligned", "endless", "barrier",
+    "trap",
 )  # fmt: skip
-AT_ACCESS, AT_BARRIER, AT_NOTE = frozenset([1, 2, 7]), 3, frozenset([4, 5, 8, 9, 10])
+AT_ACCESS, AT_BARRIER, AT_NOTE = frozenset([1, 2, 7]), 3, frozenset([4, 5, 8, 9, 10, 13])
 """What the ``site`` of a fault of each kind counts."""
 MISALIGNED_BULK = 10
 AT_WAIT, AT_GRID = 11, 12
@@ -148,5 +149,8 @@ NOT_COOPERATIVE = (
     "it waits for the whole grid, in a launch that is not cooperative: launch it with cudaLaunchCooperativeKernel"
 )
 NOT_ALL = "it waits for the whole grid, and other blocks have ended or wait elsewhere"
-MESSAGES = {9: "a thread takes part in a warp operation whose member mask leaves it out"}
+MESSAGES = {
+    9: "a thread takes part in a warp operation whose member mask leaves it out",
+    13: "it calls through a pointer that is the address of no device function of this type",
+}
 """What to say of a kind that has another's name."""

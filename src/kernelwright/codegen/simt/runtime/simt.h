@@ -97,6 +97,7 @@ enum {
   FAULT_BULK_MISALIGNED,
   FAULT_WAITS,
   FAULT_ALONE, /* a barrier of the grid, and blocks that never come, or that need not all be there */
+  FAULT_CALL,  /* through a pointer that is no function of its type */
 };
 
 typedef struct {
