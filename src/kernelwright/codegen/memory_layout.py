@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
+from kernelwright.codegen.device_heap import heap_function
 from kernelwright.codegen.indirect_calls import is_indirect, meant_functions
 from kernelwright.errors import IRError
 from kernelwright.ir.constants import InlineAsm
@@ -189,7 +190,10 @@ def reachable_functions(kernel: Function) -> list[Function]:
     while waiting:
         function = waiting.pop()
         for value in (*_mentioned(function), *_meant(function)):
-            if isinstance(value, Function) and value not in found:
+            if not isinstance(value, Function):
+                continue
+            value = heap_function(value) or value
+            if value not in found:
                 found[value] = None
                 waiting.append(value)
     return list(found)

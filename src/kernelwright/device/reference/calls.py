@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kernelwright.codegen.bulk_copies import promised_alignment
+from kernelwright.codegen.device_heap import heap_function
 from kernelwright.codegen.grid_barrier import is_grid_barrier
 from kernelwright.codegen.indirect_calls import meant_functions
 from kernelwright.codegen.inline_asm.builder import Guarded
@@ -78,8 +79,9 @@ def _call(body: Body, i: Instruction) -> None:
     if is_grid_barrier(callee):
         body.emit(f"yield ({BARRIER}, 0, 0, False, '{GRID}', 0, {body.site(i)})")
         return
-    if callee.blocks:
-        _defined(body, i, callee)
+    of_heap = heap_function(callee)
+    if callee.blocks or of_heap:
+        _defined(body, i, of_heap or callee)
         return
     base = intrinsics.base_name(name)
     special = _SPECIAL.get(name) or _SPECIAL.get(base)

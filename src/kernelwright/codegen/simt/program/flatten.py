@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kernelwright.codegen.device_heap import heap_function
 from kernelwright.codegen.fused_products import contractions
 from kernelwright.codegen.grid_barrier import is_grid_barrier
 from kernelwright.codegen.indirect_calls import meant_functions
@@ -261,6 +262,8 @@ class Flattener(FlatteningContext):
             self._call_through(instruction)
         elif is_grid_barrier(callee):
             self.cut("barrier", (), Barrier(is_grid=True))
+        elif (of_heap := heap_function(callee)) is not None:
+            self._inline(instruction, of_heap)
         elif callee.is_intrinsic or callee.is_declaration:
             flatten_calls.intrinsic(self, instruction, callee)
         else:
