@@ -29,14 +29,26 @@ class Launch:
     """The packed parameter buffer: every parameter at its natural alignment."""
     shared_bytes: int = 0
     """Of dynamic shared memory."""
+    is_cooperative: bool = False
+    """Whether all blocks run at the same time, so that they may wait for each other."""
 
     def __init__(
-        self, kernel: str, grid: Triple, block: Triple, parameters: bytes = b"", shared_bytes: int = 0
+        self,
+        kernel: str,
+        grid: Triple,
+        block: Triple,
+        parameters: bytes = b"",
+        shared_bytes: int = 0,
+        is_cooperative: bool = False,
     ) -> None:
         # One is made for each launch of a program: as ``dataclass`` writes it, this takes three times as long.
         fields = self.__dict__
         fields["kernel"], fields["grid"], fields["block"] = kernel, grid, block
-        fields["parameters"], fields["shared_bytes"] = parameters, shared_bytes
+        fields["parameters"], fields["shared_bytes"], fields["is_cooperative"] = (
+            parameters,
+            shared_bytes,
+            is_cooperative,
+        )
 
     @property
     def geometry(self) -> tuple[str, Triple, Triple, int]:

@@ -34,10 +34,10 @@ from kernelwright.errors import CompileError, ToolError
         ),
         ("", ToolError, "it was killed", "memory"),
         (
-            "a.cu:1:2: error: use of undeclared identifier 'surf2Dwrite'\n",
+            "a.cu:1:2: error: use of undeclared identifier 'surface'\n",
             CompileError,
-            "surf2Dwrite",
-            "surfaces are not supported",
+            "surface",
+            "surface references are not supported",
         ),
         (
             "a.cu:1:2: error: unknown type name 'cudaGraphConditionalHandle'\n",

@@ -16,13 +16,16 @@ REFUSED = {
     "thrust, deeper": ("#include <thrust/iterator/zip_iterator.h>", "thrust is among NVIDIA's headers"),
     "cub": ("#include <cub/cub.cuh>", "cub is among NVIDIA's headers: compile with --headers nvidia"),
     "cub, deeper": ("#include <cub/block/block_reduce.cuh>", "cub is among NVIDIA's headers"),
-    "grid.sync()": (_GRID.format("cg::this_grid().sync();"), "end the kernel here and launch a second one"),
-    "sync(grid)": (_GRID.format("cg::sync(cg::this_grid());"), "end the kernel here and launch a second one"),
     "a wide tile": (
         _GRID.format("cg::tiled_partition<64>(cg::this_thread_block()).sync();"),
         "use thread_block, or tiles of 32",
     ),
     "a crooked tile": (_GRID.format("cg::tiled_partition<12>(cg::this_thread_block()).sync();"), "is a power of two"),
+    "a matrix of a shape that is none": (
+        "#include <mma.h>\nusing namespace nvcuda::wmma;\n"
+        "__global__ void k() { fragment<accumulator, 16, 16, 4, float> f; fill_fragment(f, 0.0f); }",
+        "wmma has no fragment of this type in this shape",
+    ),
     "a shuffle of a string": (
         "#include <string>\n" + _GRID.format("cg::tiled_partition<4>(cg::this_thread_block()).shfl(std::string(), 0);"),
         "only trivially copyable types can be shuffled",

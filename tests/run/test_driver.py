@@ -262,7 +262,8 @@ int main(int count, char **words)
     printf(" %d", cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 4, 1, 1, 0, NULL, arguments, NULL));
     cuMemcpyDtoH(h, p, sizeof h);
     printf(" %d", h[3]);
-    attributes[1].value.cooperative = 1;
+    attributes[1].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attributes[1].value.clusterDim.x = 2, attributes[1].value.clusterDim.y = attributes[1].value.clusterDim.z = 1;
     printf(" %d", cuLaunchKernelEx(&config, function, arguments, NULL));
     printf(" %d %d\n", cuLibraryUnload(library), cuLibraryUnload(library));
     CUlinkState link;

@@ -129,3 +129,30 @@ def test_openmp_in_host_code_with_its_runtime(tmp_path: Path, run: Here) -> None
     ran = run("-Xcompiler", "-fopenmp", "-lgomp", "app.c")
     assert (ran.code, ran.out) == (0, "4950 0 1 1\n")  # in each region several, outside of it one
     assert run("app.c").out == "4950 0 1 1\n"  # without the flag, one
+
+
+HEAP = r"""
+#include <cstdio>
+__device__ char *kept;
+__global__ void keep() { kept = new char[100]; for (int i = 0; i < 100; i++) kept[i] = i; }
+__global__ void use(int *out) { int s = 0; for (int i = 0; i < 100; i++) s += kept[i]; delete[] kept; *out = s; }
+int main()
+{
+    int *p, h;
+    cudaMalloc(&p, sizeof h);
+    keep<<<1, 1>>>();
+    use<<<1, 1>>>(p);
+    cudaMemcpy(&h, p, sizeof h, cudaMemcpyDeviceToHost);
+    printf("%d\n", h);
+}
+"""
+
+
+def test_memory_that_kernels_take_is_there_for_later_ones(tmp_path: Path) -> None:
+    (tmp_path / "app.cu").write_text(HEAP)
+    ran = kw("run", "--report", "app.cu", cwd=tmp_path)
+    assert (ran.code, ran.out) == (0, "4950\n") and "use" in ran.err
+    assert kw("check", "app.cu", cwd=tmp_path).code == 0
+    assert kw("capture", "app.cu", "-o", "app.kwcap", cwd=tmp_path).code == 0
+    replayed = kw("replay", "app.kwcap", cwd=tmp_path)
+    assert replayed.code == 0, replayed.out + replayed.err

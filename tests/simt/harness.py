@@ -86,6 +86,7 @@ class Case:
         *arguments: Any,
         shared: int = 0,
         budget: int = 2_000_000,
+        cooperative: bool = False,
     ) -> None:
         self.module = module
         self.kernel = kernel
@@ -94,6 +95,7 @@ class Case:
         self.arguments = arguments
         self.shared = shared
         self.budget = budget
+        self.cooperative = cooperative
         self._compiled: dict[SimtOptions, CompiledKernel] = {}
 
     def _memory(self, arena: Arena) -> tuple[bytes, list[tuple[Buffer, Any]], dict[str, int], Any]:
@@ -140,6 +142,7 @@ class Case:
         result = run_reference(
             self.module, self.kernel, self.grid, self.block, packed, arena, variables=variables,
             shared_bytes=self.shared, schedule=schedule or Schedule(), budget=self.budget, watch=watch, overread=overread,
+            is_cooperative=self.cooperative,
         )  # fmt: skip
         return Run([arena.view(b, d).copy() for b, d in buffers], result.fault, result)
 
@@ -155,7 +158,7 @@ class Case:
     ) -> Run:
         kernel = self.compiled(options)
         packed, buffers, addresses, _ = self._memory(arena)
-        launch = Launch(self.kernel, self.grid, self.block, packed, self.shared)
+        launch = Launch(self.kernel, self.grid, self.block, packed, self.shared, self.cooperative)
         result = kernel.launch(arena, launch, schedule=schedule, budget=self.budget, symbols=addresses, **more)
         return Run([arena.view(b, d).copy() for b, d in buffers], result.fault, result)
 

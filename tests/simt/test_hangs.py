@@ -69,7 +69,7 @@ def test_a_wait_without_end_is_noticed_at_once(arena: Arena, cuda: Compile, name
     run(arena, cuda, "counts", 1)  # the runtime is there
     begin = time.monotonic()
     options = SimtOptions(block=(64, 1, 1), split=split)
-    fault = run(arena, cuda, name, 2, 2, options).launch.fault
+    fault = run(arena, cuda, name, 3, 2, options).launch.fault
     assert fault is not None and fault.kind == "endless" and fault.block == 0
     assert fault.note is not None and fault.note[0] == WAITS and fault.note[1] is not None
     assert time.monotonic() - begin < 5

@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable
 from functools import cache
 
+from kernelwright.codegen.device_heap import heap_function
+from kernelwright.codegen.indirect_calls import is_indirect, meant_functions
 from kernelwright.errors import IRError
 from kernelwright.ir.constants import InlineAsm
 from kernelwright.ir.data_layout import DataLayout
@@ -182,15 +184,24 @@ def is_dynamic(variable: GlobalVariable) -> bool:
 
 
 def reachable_functions(kernel: Function) -> list[Function]:
-    """The kernel and every function that it, or what it calls, mentions; in the order they are met."""
+    """The kernel and every function that it, or what it calls, mentions, or may mean by a pointer; in the order they are met."""
     found: dict[Function, None] = {kernel: None}
     waiting = [kernel]
     while waiting:
-        for value in _mentioned(waiting.pop()):
-            if isinstance(value, Function) and value not in found:
+        function = waiting.pop()
+        for value in (*_mentioned(function), *_meant(function)):
+            if not isinstance(value, Function):
+                continue
+            value = heap_function(value) or value
+            if value not in found:
                 found[value] = None
                 waiting.append(value)
     return list(found)
+
+
+def _meant(function: Function) -> list[Function]:
+    """What its calls through pointers may mean."""
+    return [f for i in function.instructions() if is_indirect(i) for f in meant_functions(i)]
 
 
 def reachable_globals(kernel: Function) -> set[str]:

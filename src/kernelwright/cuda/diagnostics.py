@@ -66,7 +66,10 @@ _HINTS: tuple[tuple[str, str], ...] = (
         r"kernel launch from __device__ or __global__ function",
         "kernels that launch kernels are not supported: launch both from the host",
     ),
-    (r"undeclared identifier '(surf[123C]|surface)", "surfaces are not supported: write to linear memory"),
+    (
+        r"undeclared identifier 'surface'",
+        "surface references are not supported: cudaCreateSurfaceObject makes an object",
+    ),
     (
         r"(undeclared identifier|unknown type name) '(CU(device|deviceptr|context|module|function|stream|event|result)|cu[A-Z]\w*)'",
         "cuda.h declares what there is of the driver API: include it, or call the runtime's function instead",

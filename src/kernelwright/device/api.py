@@ -98,12 +98,14 @@ class Device:
         *,
         shared_bytes: int = 0,
         schedule: Schedule | None = None,
+        cooperative: bool = False,
     ) -> Launched | CudaLaunched:
         """Runs a kernel on ``args`` and waits for it.
 
         Arrays must be contiguous; those that share memory share it on the device. A read-only array is read-only there, and a
         kernel that writes it faults. ``shared_bytes``: dynamic shared memory. ``schedule``: another order of blocks, warps
-        and lanes, which has no time, on a virtual GPU.
+        and lanes, which has no time, on a virtual GPU. ``cooperative``: blocks may wait for the whole grid; a virtual GPU does not ask here
+        whether so many would fit on the one that it stands for.
 
         The result has ``fault`` (None when all went well), ``time_us`` and ``text`` (what the kernel printed); of a virtual
         GPU also ``estimate`` (the timing model's) and ``result`` (counters). Within ``kw.checked()`` the launch is checked, and has
@@ -111,7 +113,7 @@ class Device:
         fit, ``DeviceError`` for an impossible geometry or lack of memory, ``CompileError`` for code that the GPU does not
         run.
         """
-        with self._lock, self._placed(kernel, grid, block, args, shared_bytes) as (loaded, launch, spans):
+        with self._lock, self._placed(kernel, grid, block, args, shared_bytes, cooperative) as (loaded, launch, spans):
             checked = checked_launches.active()
             if checked is not None:
                 kinds = [a.dtype if isinstance(a, np.ndarray) else None for a in args]
@@ -138,7 +140,13 @@ class Device:
 
     @contextmanager
     def _placed(
-        self, kernel: Kernel, grid: Extent, block: Extent, args: Sequence[Argument], shared_bytes: int
+        self,
+        kernel: Kernel,
+        grid: Extent,
+        block: Extent,
+        args: Sequence[Argument],
+        shared_bytes: int,
+        cooperative: bool = False,
     ) -> Iterator[tuple[Loaded, Launch, Sequence[Span]]]:
         """The launch, its arrays in the device's memory meanwhile."""
         loaded, arena = self._load(kernel), self._on.arena
@@ -152,7 +160,7 @@ class Device:
             for span in spans:
                 span.place(arena, " and ".join(dict.fromkeys(names.get(id(a), "an array") for a in span.arrays)))
             parameters = pack(function, [value_of(argument, spans) for argument in args])
-            yield loaded, Launch(kernel.name, *shape, parameters, shared_bytes), spans
+            yield loaded, Launch(kernel.name, *shape, parameters, shared_bytes, cooperative), spans
         finally:
             arena.rewind(mark)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kernelwright.codegen.device_heap import HEAP, HEAP_ALIGN, HEAP_BYTES, needs_heap
 from kernelwright.codegen.memory_layout import SHARED, align_of, alloc_size
 from kernelwright.device.arena import FUNCTION_BASE, GENERIC, Arena, Buffer
 from kernelwright.device.value_layout import Constants, encoder
@@ -48,6 +49,8 @@ def load_variables(
             buffer = place_variable(variable, arena)
         if buffer is not None:
             buffers[variable.name] = buffer
+    if needs_heap(module) and HEAP not in buffers:
+        buffers[HEAP] = known.get(HEAP) or arena.allocate(HEAP_BYTES, HEAP, HEAP_ALIGN, fill=0)
     return write_initial_values(module, arena, buffers, kept=placed)
 
 

@@ -65,6 +65,8 @@ class PointInfo:
     number: int = 0
     """The barrier's number, and how many threads it waits for; 0: all."""
     threads: int = 0
+    is_grid: bool = False
+    """Whether it waits for all blocks."""
     passing: Instruction | None = None
     """In code that is checked: where a thread is that has passed the point by (``analyses/passing_by.py``)."""
 
@@ -103,6 +105,11 @@ class HostKernel:
     def prints(self) -> bool:
         """Whether the kernel calls printf."""
         return any(n.code == "print" for n in self.notes)
+
+    @property
+    def waits_for_grid(self) -> bool:
+        """Whether it has a barrier of all blocks."""
+        return any(p.is_grid for p in self.points)
 
     def shared_total(self, dynamic_bytes: int) -> int:
         """Bytes of shared memory of a block launched with so many dynamic ones."""
@@ -166,4 +173,4 @@ def _point(block: Block, partial: bool, passing: Instruction | None) -> PointInf
     detail = block.term.detail
     if block.term.code == "gather":
         return PointInfo(block.term.origin, partial, str(detail), passing=passing)
-    return PointInfo(block.term.origin, partial, "", detail.number, detail.threads, passing)
+    return PointInfo(block.term.origin, partial, "", detail.number, detail.threads, detail.is_grid, passing)

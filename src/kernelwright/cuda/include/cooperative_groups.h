@@ -1,5 +1,4 @@
-// Cooperative groups of a block and smaller: thread_block, tiles, coalesced and partitioned groups. A grid has its
-// sizes and ranks, but no barrier: that needs a cooperative launch, and is refused at compile time.
+// Cooperative groups: the grid, thread_block, tiles, coalesced and partitioned groups.
 #pragma once
 #define _COOPERATIVE_GROUPS_H_
 #pragma GCC system_header
@@ -219,16 +218,44 @@ template <class Group, class Label> KW_DEVICE coalesced_group labeled_partition(
     return coalesced_group(lanes).details_partition(lanes, rank, __popc(firsts));
 }
 
-// ---- the grid: sizes and ranks only ----
+// ---- the grid ----
 
-#define KW_NO_GRID_SYNC                                                                                               \
-    __attribute__((unavailable("a barrier of the whole grid needs a cooperative launch, which Kernelwright does not " \
-                               "support: end the kernel here and launch a second one")))
+}  // namespace cooperative_groups
+
+// The driver leaves an address of its own in these registers for a cooperative launch alone.
+KW_DEVICE bool __kernelwright_is_cooperative() {
+    unsigned int low, high;
+    asm("mov.u32 %0, %%envreg1;" : "=r"(low));
+    asm("mov.u32 %0, %%envreg2;" : "=r"(high));
+    return (low | high) != 0;
+}
+// A barrier of all threads of the grid, which run at the same time. The virtual GPU knows it by its name.
+extern "C" inline __device__ __attribute__((noinline)) void __kernelwright_grid_barrier() {
+    static __device__ unsigned int arrived, turn;
+    if (!__kernelwright_is_cooperative()) __trap();
+    __syncthreads();
+    if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
+        unsigned int now = *(volatile unsigned int *)&turn;
+        __threadfence();
+        if (atomicAdd(&arrived, 1u) == gridDim.x * gridDim.y * gridDim.z - 1) {
+            *(volatile unsigned int *)&arrived = 0;
+            __threadfence();
+            atomicAdd(&turn, 1u);
+        } else {
+            while (*(volatile unsigned int *)&turn == now) {
+            }
+        }
+        __threadfence();
+    }
+    __syncthreads();
+}
+
+namespace cooperative_groups {
 
 class grid_group {
   public:
-    KW_NO_GRID_SYNC KW_METHOD void sync() const {}
-    static KW_METHOD bool is_valid() { return false; }
+    static KW_METHOD void sync() { __kernelwright_grid_barrier(); }
+    static KW_METHOD bool is_valid() { return __kernelwright_is_cooperative(); }
     static KW_METHOD unsigned long long block_rank() { return details::linear(blockIdx, gridDim); }
     static KW_METHOD unsigned long long num_blocks() { return (unsigned long long)gridDim.x * gridDim.y * gridDim.z; }
     static KW_METHOD unsigned long long num_threads() { return num_blocks() * thread_block::num_threads(); }
@@ -245,11 +272,9 @@ KW_DEVICE grid_group this_grid() { return grid_group(); }
 // ---- the same as free functions ----
 
 template <class Group> KW_DEVICE void sync(const Group &group) { group.sync(); }
-KW_NO_GRID_SYNC KW_DEVICE void sync(const grid_group &) {}
 template <class Group> KW_DEVICE unsigned int thread_rank(const Group &group) { return group.thread_rank(); }
 template <class Group> KW_DEVICE unsigned int group_size(const Group &group) { return group.size(); }
 
-#undef KW_NO_GRID_SYNC
 #undef KW_METHOD
 
 }  // namespace cooperative_groups

@@ -1,4 +1,4 @@
-// The primitives; cuda::pipeline itself is among NVIDIA's headers (--headers nvidia).
+// The primitives; cuda::pipeline itself is in <cuda/pipeline>.
 #pragma once
 #define _CUDA_PIPELINE_H_
 #include "cuda_pipeline_primitives.h"

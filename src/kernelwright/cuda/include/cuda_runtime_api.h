@@ -175,6 +175,8 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
 
 cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t sharedBytes,
                              cudaStream_t stream);
+cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t sharedBytes,
+                                        cudaStream_t stream);
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *kernel);
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attribute, int value);
 cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config);
@@ -195,6 +197,9 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const struct c
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);
 cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *resource, cudaTextureObject_t texture);
 cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *description, cudaTextureObject_t texture);
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const struct cudaResourceDesc *resource);
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
+cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource, cudaSurfaceObject_t surface);
 cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *texture, const void *pointer,
                             const struct cudaChannelFormatDesc *format, size_t bytes KW_DEFAULT(((size_t)0xffffffff)));
 cudaError_t cudaBindTexture2D(size_t *offset, const struct textureReference *texture, const void *pointer,

@@ -46,4 +46,6 @@
 #include "kernelwright/memory_access.h"
 #include "kernelwright/texture_reference.h"
 #include "kernelwright/texture_fetch.h"
+#include "kernelwright/texture_layers.h"
+#include "kernelwright/surface_access.h"
 #endif

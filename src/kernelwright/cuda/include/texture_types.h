@@ -13,6 +13,7 @@
 #define cudaTextureTypeCubemap 0x0C
 #define cudaTextureType1DLayered 0xF1
 #define cudaTextureType2DLayered 0xF2
+#define cudaTextureTypeCubemapLayered 0xFC
 
 enum cudaChannelFormatKind {
     cudaChannelFormatKindSigned = 0,
@@ -72,5 +73,9 @@ typedef struct textureReference textureReference;
 
 typedef unsigned long long cudaTextureObject_t;
 typedef unsigned long long cudaSurfaceObject_t;
+
+/* What an access outside of a surface does. */
+enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero = 0, cudaBoundaryModeClamp = 1, cudaBoundaryModeTrap = 2 };
+enum cudaSurfaceFormatMode { cudaFormatModeForced = 0, cudaFormatModeAuto = 1 };
 
 #include "kernelwright/texture_descriptor.h"

@@ -83,13 +83,20 @@ static int forget_array(const struct cudaArray *dropped)
 static int create_array(cudaArray_t *result, const struct cudaChannelFormatDesc *format, struct cudaExtent extent,
                         unsigned int flags)
 {
-    enum { ROW = 512, ALLOWED = cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather };
+    enum {
+        ROW = 512,
+        ALLOWED = cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather | cudaArrayCubemap
+    };
     if (!result || !format || !extent.width || (extent.depth && !extent.height && !(flags & cudaArrayLayered)))
         return cudaErrorInvalidValue;
     if (!kw_channels(format))
         return cudaErrorInvalidChannelDescriptor;
     if (flags & ~(unsigned)ALLOWED)
-        return flags & cudaArrayCubemap ? cudaErrorNotSupported : cudaErrorInvalidValue;
+        return cudaErrorInvalidValue;
+    /* Six square faces; of a layered one, of each cube. */
+    if (flags & cudaArrayCubemap && (extent.width != extent.height || !extent.depth || extent.depth % 6 ||
+                                     (extent.depth > 6 && !(flags & cudaArrayLayered))))
+        return cudaErrorInvalidValue;
     size_t rows = extent.height ? extent.height : 1;
     size_t slices = extent.depth ? extent.depth : 1;
     size_t row, slice, bytes;
@@ -118,7 +125,7 @@ KW_API cudaError_t cudaMallocArray(cudaArray_t *result, const struct cudaChannel
                                    size_t height, unsigned int flags)
 {
     KW_ENTER();
-    if (flags & cudaArrayLayered)
+    if (flags & (cudaArrayLayered | cudaArrayCubemap))
         return kw_done(cudaErrorInvalidValue);
     return kw_done(create_array(result, format, (struct cudaExtent){width, height, 0}, flags));
 }

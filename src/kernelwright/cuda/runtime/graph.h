@@ -15,6 +15,7 @@ struct kw_work {
             size_t shared_bytes;
             void *packed; /* owned: the arguments at their offsets */
             size_t size;
+            int cooperative;
         } kernel;
         struct {
             struct kw_box box;

@@ -129,6 +129,25 @@ static int check_geometry(struct kw_kernel *kernel, dim3 grid, dim3 block, size_
     return 0;
 }
 
+/* Blocks that wait for each other must all fit on the device at once. */
+static int check_residence(struct kw_kernel *kernel, dim3 grid, dim3 block, size_t shared_bytes)
+{
+    const struct kw_device_properties *device = kw_properties();
+    struct kw_handle answer;
+    if (!device)
+        return cudaErrorInitializationError;
+    if (!device->cooperative_launch)
+        return cudaErrorNotSupported;
+    uint64_t threads = (uint64_t)block.x * block.y * block.z, blocks = (uint64_t)grid.x * grid.y * grid.z;
+    struct kw_occupancy body = {
+        .shared_bytes = shared_bytes, .kernel = kernel->number, .block_threads = (uint32_t)threads};
+    int result = kw_request(KW_OCCUPANCY, &body, sizeof body, &answer, sizeof answer);
+    if (result || blocks <= answer.handle * device->multiprocessors)
+        return result;
+    return refuse(kernel, cudaErrorCooperativeLaunchTooLarge, "the number of blocks of a cooperative launch", blocks,
+                  answer.handle * device->multiprocessors);
+}
+
 /* Puts the arguments where the kernel's parameters lie. Holes are zero, so that equal launches are equal bytes. */
 static void pack(const struct kw_kernel *kernel, void *const *arguments, char *packed)
 {
@@ -161,11 +180,12 @@ static int check_launch(const void *host, dim3 grid, dim3 block, void *const *ar
 }
 
 static int send_launch(struct kw_kernel *kernel, dim3 grid, dim3 block, const void *packed, size_t shared_bytes,
-                       uint64_t number)
+                       uint64_t number, int cooperative)
 {
     struct kw_launch body = {
         .stream = number,
         .kernel = kernel->number,
+        .cooperative = cooperative != 0,
         .grid = {grid.x, grid.y, grid.z},
         .block = {block.x, block.y, block.z},
         .shared_bytes = (uint32_t)shared_bytes,
@@ -178,9 +198,10 @@ static int send_launch(struct kw_kernel *kernel, dim3 grid, dim3 block, const vo
 }
 
 static struct kw_work kernel_work(const struct kw_kernel *kernel, dim3 grid, dim3 block, const void *packed,
-                                  size_t shared_bytes)
+                                  size_t shared_bytes, int cooperative)
 {
     struct kw_work work = {.type = cudaGraphNodeTypeKernel};
+    work.kernel.cooperative = cooperative;
     work.kernel.host = kernel->host;
     work.kernel.grid = grid;
     work.kernel.block = block;
@@ -193,11 +214,13 @@ static struct kw_work kernel_work(const struct kw_kernel *kernel, dim3 grid, dim
 }
 
 static int launch(const void *host, dim3 grid, dim3 block, void *const *arguments, size_t shared_bytes,
-                  cudaStream_t stream)
+                  cudaStream_t stream, int cooperative)
 {
     struct kw_kernel *kernel;
     uint64_t number;
     int result = check_launch(host, grid, block, arguments, shared_bytes, &kernel);
+    if (!result && cooperative)
+        result = check_residence(kernel, grid, block, shared_bytes);
     if (!result)
         result = kw_stream_number(stream, &number);
     if (result)
@@ -205,12 +228,12 @@ static int launch(const void *host, dim3 grid, dim3 block, void *const *argument
     char packed[ARGUMENTS];
     pack(kernel, arguments, packed);
     if (kw_is_capturing()) {
-        struct kw_work work = kernel_work(kernel, grid, block, packed, shared_bytes);
+        struct kw_work work = kernel_work(kernel, grid, block, packed, shared_bytes, cooperative);
         if (kw_captured(number, work, &result))
             return result;
         kw_free_work(&work);
     }
-    return send_launch(kernel, grid, block, packed, shared_bytes, number);
+    return send_launch(kernel, grid, block, packed, shared_bytes, number, cooperative);
 }
 
 int kw_make_kernel_work(const void *host, dim3 grid, dim3 block, void *const *arguments, size_t shared_bytes,
@@ -222,7 +245,7 @@ int kw_make_kernel_work(const void *host, dim3 grid, dim3 block, void *const *ar
         return result;
     char packed[ARGUMENTS];
     pack(kernel, arguments, packed);
-    *work = kernel_work(kernel, grid, block, packed, shared_bytes);
+    *work = kernel_work(kernel, grid, block, packed, shared_bytes, 0);
     return work->kernel.packed ? 0 : cudaErrorMemoryAllocation;
 }
 
@@ -235,13 +258,13 @@ int kw_launch_work(const struct kw_work *work, cudaStream_t stream)
         return result ? result : cudaErrorInvalidDeviceFunction;
     if (kw_is_capturing()) {
         struct kw_work again = kernel_work(kernel, work->kernel.grid, work->kernel.block, work->kernel.packed,
-                                           work->kernel.shared_bytes);
+                                           work->kernel.shared_bytes, work->kernel.cooperative);
         if (kw_captured(number, again, &result))
             return result;
         kw_free_work(&again);
     }
     return send_launch(kernel, work->kernel.grid, work->kernel.block, work->kernel.packed, work->kernel.shared_bytes,
-                       number);
+                       number, work->kernel.cooperative);
 }
 
 /* A program that does not look at its errors would go on with results nobody computed: say it once. */
@@ -257,13 +280,25 @@ static int refused(const void *host, int error)
     return error;
 }
 
-KW_API cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
-                                    cudaStream_t stream)
+static cudaError_t launch_kernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
+                                 cudaStream_t stream, int cooperative)
 {
     int result = kw_connect();
     if (result)
         return kw_done(refused(kernel, result));
-    return kw_done(launch(kernel, grid, block, arguments, shared_bytes, stream));
+    return kw_done(launch(kernel, grid, block, arguments, shared_bytes, stream, cooperative));
+}
+
+KW_API cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
+                                    cudaStream_t stream)
+{
+    return launch_kernel(kernel, grid, block, arguments, shared_bytes, stream, 0);
+}
+
+KW_API cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
+                                               size_t shared_bytes, cudaStream_t stream)
+{
+    return launch_kernel(kernel, grid, block, arguments, shared_bytes, stream, 1);
 }
 
 /* ---- what is known about a kernel ---- */

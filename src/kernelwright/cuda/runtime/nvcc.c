@@ -56,7 +56,7 @@ static int is_hint(const struct launch_attribute *attribute)
 {
     switch (attribute->kind) {
     case ATTRIBUTE_COOPERATIVE:
-        return !attribute->value.cooperative;
+        return 1;
     case ATTRIBUTE_CLUSTER:
         return attribute->value.cluster.x * attribute->value.cluster.y * attribute->value.cluster.z <= 1;
     default:
@@ -69,10 +69,15 @@ static cudaError_t launch_configured(const struct launch_configuration *c, const
 {
     if (!c)
         return kw_done(cudaErrorInvalidValue);
-    for (unsigned int i = 0; i < c->count; i++)
+    int cooperative = 0;
+    for (unsigned int i = 0; i < c->count; i++) {
         if (!is_hint(&c->attributes[i]))
             return kw_done(cudaErrorNotSupported);
-    return cudaLaunchKernel(kernel, c->grid, c->block, arguments, c->shared_bytes, stream);
+        if (c->attributes[i].kind == ATTRIBUTE_COOPERATIVE)
+            cooperative = c->attributes[i].value.cooperative;
+    }
+    return (cooperative ? cudaLaunchCooperativeKernel : cudaLaunchKernel)(kernel, c->grid, c->block, arguments,
+                                                                          c->shared_bytes, stream);
 }
 
 KW_API cudaError_t cudaLaunchKernelExC(const struct launch_configuration *c, const void *kernel, void **arguments)

@@ -233,7 +233,7 @@ struct kw_host_access {
 struct kw_launch {
     uint64_t stream;
     uint32_t kernel;
-    uint32_t reserved;
+    uint32_t cooperative; /* 1: all blocks run at the same time */
     uint32_t grid[3];
     uint32_t block[3];
     uint32_t shared_bytes; /* dynamic */

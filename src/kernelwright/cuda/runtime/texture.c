@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a texture or a surface. */
 struct object {
-    cudaTextureObject_t handle;
+    uint64_t handle;
+    int is_surface;
     struct cudaResourceDesc resource;
     struct cudaTextureDesc description;
     struct object *next;
@@ -105,14 +107,65 @@ static int describe_texture(const struct cudaResourceDesc *resource, const struc
     return 0;
 }
 
-/* ---- texture objects ---- */
+/* ---- texture and surface objects ---- */
 
-static struct object *find_object(cudaTextureObject_t handle)
+static struct object *find_object(uint64_t handle, int is_surface)
 {
     struct object *each = objects;
-    while (each && each->handle != handle)
+    while (each && (each->handle != handle || each->is_surface != is_surface))
         each = each->next;
     return each;
+}
+
+/* The object that owns what `written` becomes on the device. */
+static int create_object(cudaTextureObject_t *handle, struct object content, const struct kwTextureDescriptor *written)
+{
+    void *place;
+    struct object *created = calloc(1, sizeof *created);
+    int result = created ? kw_allocate(sizeof *written, KW_MEMORY_DEVICE, 0, &place) : cudaErrorMemoryAllocation;
+    if (!result)
+        result = kw_copy(place, written, sizeof *written, cudaMemcpyHostToDevice, 0, 1);
+    if (result) {
+        free(created);
+        return result;
+    }
+    *created = content;
+    created->handle = (uint64_t)place;
+    pthread_mutex_lock(&table);
+    created->next = objects;
+    objects = created;
+    pthread_mutex_unlock(&table);
+    *handle = created->handle;
+    return 0;
+}
+
+static int destroy_object(uint64_t handle, int is_surface)
+{
+    struct object *dropped = NULL;
+    if (!handle)
+        return 0;
+    pthread_mutex_lock(&table);
+    for (struct object **link = &objects; *link; link = &(*link)->next)
+        if ((*link)->handle == handle && (*link)->is_surface == is_surface) {
+            dropped = *link;
+            *link = dropped->next;
+            break;
+        }
+    pthread_mutex_unlock(&table);
+    if (!dropped)
+        return cudaErrorInvalidValue;
+    free(dropped);
+    return kw_release((void *)handle);
+}
+
+static int find_resource(struct cudaResourceDesc *resource, uint64_t handle, int is_surface)
+{
+    pthread_mutex_lock(&table);
+    const struct object *found = find_object(handle, is_surface);
+    if (found && resource)
+        *resource = found->resource;
+    pthread_mutex_unlock(&table);
+    return found && resource ? 0 : cudaErrorInvalidValue;
 }
 
 KW_API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const struct cudaResourceDesc *resource,
@@ -121,67 +174,61 @@ KW_API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const s
 {
     KW_ENTER();
     struct kwTextureDescriptor written;
-    void *place;
     if (!texture || !resource || !description)
         return kw_done(cudaErrorInvalidValue);
     if (view)
         return kw_done(cudaErrorNotSupported);
     int result = describe_texture(resource, description, &written);
-    if (result)
-        return kw_done(result);
-    struct object *created = calloc(1, sizeof *created);
-    result = created ? kw_allocate(sizeof written, KW_MEMORY_DEVICE, 0, &place) : cudaErrorMemoryAllocation;
     if (!result)
-        result = kw_copy(place, &written, sizeof written, cudaMemcpyHostToDevice, 0, 1);
-    if (result) {
-        free(created);
-        return kw_done(result);
-    }
-    *created = (struct object){.handle = (uint64_t)place, .resource = *resource, .description = *description};
-    pthread_mutex_lock(&table);
-    created->next = objects;
-    objects = created;
-    pthread_mutex_unlock(&table);
-    *texture = created->handle;
-    return cudaSuccess;
+        result = create_object(texture, (struct object){.resource = *resource, .description = *description}, &written);
+    return kw_done(result);
 }
 
 KW_API cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture)
 {
     KW_ENTER();
-    struct object *dropped = NULL;
-    if (!texture)
-        return cudaSuccess;
-    pthread_mutex_lock(&table);
-    for (struct object **link = &objects; *link; link = &(*link)->next)
-        if ((*link)->handle == texture) {
-            dropped = *link;
-            *link = dropped->next;
-            break;
-        }
-    pthread_mutex_unlock(&table);
-    if (!dropped)
-        return kw_done(cudaErrorInvalidValue);
-    free(dropped);
-    return kw_done(kw_release((void *)texture));
+    return kw_done(destroy_object(texture, 0));
 }
 
 KW_API cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *resource, cudaTextureObject_t texture)
 {
     KW_ENTER();
-    pthread_mutex_lock(&table);
-    const struct object *found = find_object(texture);
-    if (found && resource)
-        *resource = found->resource;
-    pthread_mutex_unlock(&table);
-    return kw_done(found && resource ? cudaSuccess : cudaErrorInvalidValue);
+    return kw_done(find_resource(resource, texture, 0));
+}
+
+/* A surface is an array that was made for it. */
+KW_API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const struct cudaResourceDesc *resource)
+{
+    KW_ENTER();
+    const struct cudaTextureDesc plain = {.filterMode = cudaFilterModePoint};
+    struct kwTextureDescriptor written;
+    if (!surface || !resource || resource->resType != cudaResourceTypeArray)
+        return kw_done(cudaErrorInvalidValue);
+    int result = describe_texture(resource, &plain, &written);
+    if (!result && !(resource->res.array.array->flags & cudaArraySurfaceLoadStore))
+        result = cudaErrorInvalidValue;
+    if (!result)
+        result = create_object(surface, (struct object){.is_surface = 1, .resource = *resource}, &written);
+    return kw_done(result);
+}
+
+KW_API cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface)
+{
+    KW_ENTER();
+    return kw_done(destroy_object(surface, 1));
+}
+
+KW_API cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource, cudaSurfaceObject_t surface)
+{
+    KW_ENTER();
+    return kw_done(find_resource(resource, surface, 1));
 }
 
 KW_API cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *description, cudaTextureObject_t texture)
 {
     KW_ENTER();
     pthread_mutex_lock(&table);
-    const struct object *found = find_object(texture);
+    const struct object *found = find_object(texture, 0);
     if (found && description)
         *description = found->description;
     pthread_mutex_unlock(&table);

@@ -13,6 +13,7 @@ _LAUNCH = struct.Struct("<QII3I3III")
 
 def read_launch(body: bytes, name_of: Callable[[int], str]) -> tuple[int, int, Launch]:
     """The stream, the kernel's number and the launch. ``name_of``: a kernel's mangled name by its number; raises its own."""
-    stream, number, _, gx, gy, gz, bx, by, bz, shared_bytes, size = _LAUNCH.unpack_from(body)
+    stream, number, cooperative, gx, gy, gz, bx, by, bz, shared_bytes, size = _LAUNCH.unpack_from(body)
     parameters = body[_LAUNCH.size : _LAUNCH.size + size]
-    return stream, number, Launch(name_of(number), (gx, gy, gz), (bx, by, bz), parameters, shared_bytes)
+    launch = Launch(name_of(number), (gx, gy, gz), (bx, by, bz), parameters, shared_bytes, bool(cooperative))
+    return stream, number, launch

@@ -268,7 +268,7 @@ class Launch(Body):
     c_name = "kw_launch"
     stream: int = u64()
     kernel: int = u32()
-    reserved: int = u32()
+    cooperative: int = u32()
     grid: tuple[int, ...] = u32(3)
     block: tuple[int, ...] = u32(3)
     shared_bytes: int = u32()

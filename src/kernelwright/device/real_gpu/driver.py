@@ -311,10 +311,15 @@ class Driver:
         size = ctypes.c_size_t(len(parameters))
         extra = (ctypes.c_void_p * 5)(_BUFFER, ctypes.addressof(buffer), _SIZE, ctypes.addressof(size), _END)
         handle, queue = self._cuda.CUfunction(function), self._cuda.CUstream(stream)
-        shared_bytes = launch.shared_bytes
-        self._call(
-            "cuLaunchKernel", handle, *launch.grid, *launch.block, shared_bytes, queue, 0, ctypes.addressof(extra)
-        )
+        given = (handle, *launch.grid, *launch.block, launch.shared_bytes, queue)
+        if launch.is_cooperative:
+            # This call takes arguments one by one.
+            places = [ctypes.addressof(buffer) + offset for offset, _ in self.parameters(function)]
+            self._call(
+                "cuLaunchCooperativeKernel", *given, ctypes.addressof((ctypes.c_void_p * (len(places) + 1))(*places))
+            )
+            return
+        self._call("cuLaunchKernel", *given, 0, ctypes.addressof(extra))
 
     # -- inside ----------------------------------------------------------------------------------------------------
 

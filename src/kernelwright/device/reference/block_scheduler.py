@@ -12,6 +12,7 @@ from kernelwright.device.reference.thread_state import (
     ACTIVE,
     BARRIER,
     DONE,
+    GRID,
     PAUSE,
     QUANTUM,
     READY,
@@ -51,17 +52,21 @@ class BlockScheduler:
         """Threads that announced themselves at a barrier (``barrier.arrive``) and went on."""
         self.exited_early = False
         """Whether some threads had exited when the others met at a barrier."""
+        self.at_grid: list[Thread] = []
+        """Threads at a barrier of the grid, when all that live are."""
         for thread in self.threads:
             thread.code = launch.start(thread)
 
     def run(self) -> bool:
-        """Runs until every thread is done (True), or all that is left only spins (False: call again later)."""
+        """Runs until every thread is done (True), all that is left only spins, or waits for the grid (False: call again later)."""
         idle = 0
         while self.live:
             moved = False
             for warp in self.order:
                 moved |= self._run_warp(self.warps[warp])
             moved |= self._release_barriers()
+            if self.at_grid:
+                return False
             if moved:
                 idle = 0
             elif self.live and not any(t.state == READY for t in self.threads):
@@ -193,6 +198,16 @@ class BlockScheduler:
 
     def _open_barrier(self, threads: list[Thread]) -> None:
         self.exited_early |= self.live < self.size and threads[0].event[2] == 0
+        if threads[0].event[4] == GRID:
+            if not self.launch.is_cooperative:
+                raise Stop(
+                    "barrier",
+                    "threads wait for the grid in a launch that is not cooperative",
+                    threads[0],
+                    threads[0].event[-1],
+                )
+            self.at_grid = threads
+            return
         predicates = [t.event[5] for t in threads]
         results = {"popc": sum(map(bool, predicates)), "and": all(predicates), "or": any(predicates), "": None}
         for thread in threads:
@@ -204,6 +219,14 @@ class BlockScheduler:
             watch.meet([*threads, *arrived])
         elif watch:
             watch.open_barrier(self.block, threads)
+
+    def leave_grid(self) -> None:
+        """The barrier of the grid opens."""
+        for thread in self.at_grid:
+            thread.state = READY
+        if self.launch.watch:
+            self.launch.watch.open_barrier(self.block, self.at_grid)
+        self.at_grid = []
 
     def _deadlock(self) -> NoReturn:
         waiting = [t for t in self.threads if t.state != DONE]

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from kernelwright.codegen.bulk_copies import promised_alignment
+from kernelwright.codegen.device_heap import heap_function
+from kernelwright.codegen.grid_barrier import is_grid_barrier
+from kernelwright.codegen.indirect_calls import meant_functions
 from kernelwright.codegen.inline_asm.builder import Guarded
 from kernelwright.codegen.inline_asm.expand import expand_asm
 from kernelwright.codegen.memory_layout import store_size
@@ -15,7 +18,16 @@ from kernelwright.device.printf import format_text
 from kernelwright.device.reference import intrinsics
 from kernelwright.device.reference.body import Body, Handlers
 from kernelwright.device.reference.memory_access import find_generic, read_bytes, read_string, write_bytes
-from kernelwright.device.reference.thread_state import ACTIVE, BARRIER, PAUSE, WARP_OPERATION, Stop, Thread, ThreadExit
+from kernelwright.device.reference.thread_state import (
+    ACTIVE,
+    BARRIER,
+    GRID,
+    PAUSE,
+    WARP_OPERATION,
+    Stop,
+    Thread,
+    ThreadExit,
+)
 from kernelwright.device.reference.unsupported import refuse
 from kernelwright.device.reference.warp import OPERATIONS
 from kernelwright.device.value_layout import decoder, encoder
@@ -39,9 +51,11 @@ _PAUSES = ("llvm.nvvm.nanosleep",)
 def may_wait(function: Function) -> bool:
     """Whether the body itself contains an operation that waits for other threads."""
     for i in function.instructions():
-        if i.opcode == "call" and isinstance(i.callee, Function) and _waits(i.callee.name):
+        if i.opcode != "call":
+            continue
+        if isinstance(i.callee, Function) and (_waits(i.callee.name) or is_grid_barrier(i.callee)):
             return True
-        if i.opcode == "call" and isinstance(i.callee, InlineAsm) and _ASM_WAITS.search(i.callee.text):
+        if isinstance(i.callee, InlineAsm) and _ASM_WAITS.search(i.callee.text):
             return True
     return False
 
@@ -59,10 +73,15 @@ def _call(body: Body, i: Instruction) -> None:
         _inline_asm(body, i)
         return
     if not isinstance(callee, Function):
-        raise refuse(i, "calls through function pointers are not supported; call the function by its name")
+        _through(body, i)
+        return
     name = callee.name
-    if callee.blocks:
-        _defined(body, i, callee)
+    if is_grid_barrier(callee):
+        body.emit(f"yield ({BARRIER}, 0, 0, False, '{GRID}', 0, {body.site(i)})")
+        return
+    of_heap = heap_function(callee)
+    if callee.blocks or of_heap:
+        _defined(body, i, of_heap or callee)
         return
     base = intrinsics.base_name(name)
     special = _SPECIAL.get(name) or _SPECIAL.get(base)
@@ -100,6 +119,21 @@ def _defined(body: Body, i: Instruction, callee: Function) -> None:
         body.define(i, f"({call})")
     else:
         body.emit(call)
+
+
+def _through(body: Body, i: Instruction) -> None:
+    """A call through a pointer: whichever function has that address."""
+    pointer, result = body.fresh(), body.fresh()
+    arguments = "".join(f", {body.ref(a)}" for a in i.arguments)
+    body.emit(f"{pointer} = {body.ref(i.callee)}", f"{result} = None")
+    for function in meant_functions(i):
+        call = f"{body.program.names[function]}(T{arguments})"
+        if function in body.program.generators:
+            call = f"yield from {call}"
+        body.emit(f"if {pointer} == {body.ref(function)}: {result} = (({call}),)")
+    body.emit(f"if {result} is None: bad_call(T, {body.site(i)})")
+    if i.has_result:
+        body.define(i, f"{result}[0]")
 
 
 def _barrier(body: Body, i: Instruction, name: str) -> None:
@@ -436,6 +470,10 @@ def _do_trap(t: Thread, site: int) -> None:
     raise Stop("trap", "the kernel stopped itself (trap)", t, site)
 
 
+def _bad_call(t: Thread, site: int) -> None:
+    raise Stop("trap", "a call through a pointer that is the address of no device function of this type", t, site)
+
+
 def _exit_thread() -> None:
     raise ThreadExit
 
@@ -458,6 +496,7 @@ HELPERS: dict[str, Any] = {
     "assertion_failed": _assertion_failed,
     "trap": _do_trap,
     "exit_thread": _exit_thread,
+    "bad_call": _bad_call,
     "in_shared": lambda a: SHARED_BASE <= a < SHARED_BASE + WINDOW,
     "in_local": lambda a: LOCAL_BASE <= a < LOCAL_BASE + WINDOW,
     "in_constant": _in_constant,

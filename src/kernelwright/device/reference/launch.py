@@ -22,8 +22,8 @@ from kernelwright.ir.module import Module
 from kernelwright.launch import Triple
 from kernelwright.lazy_dataclasses import dataclass
 
-RESIDENT = 64
-"""Blocks that may be unfinished at once, when earlier ones spin waiting for later ones."""
+RESIDENT = 4096
+"""Blocks that may be unfinished at once, when earlier ones spin waiting for later ones; of a cooperative launch all may."""
 BUDGET = 50_000_000
 FORWARD = Schedule()
 
@@ -58,23 +58,35 @@ class ReferenceRun:
     def run(self) -> bool:
         """Runs every block. Whether threads had exited when others met at a barrier."""
         count = self.launch.grid[0] * self.launch.grid[1] * self.launch.grid[2]
+        resident = count if self.launch.is_cooperative else RESIDENT
         waiting = iter(self.launch.schedule.block_order(count))
         spinning: list[BlockScheduler] = []
         exited_early = False
         more = True
         while more or spinning:
-            number = next(waiting, None) if len(spinning) < RESIDENT else None
-            more = number is not None or (more and len(spinning) >= RESIDENT)
+            number = next(waiting, None) if len(spinning) < resident else None
+            more = number is not None or (more and len(spinning) >= resident)
             if number is not None:
                 spinning.append(BlockScheduler(self.launch, number))
                 turn = spinning[-1:]
             else:
                 turn = list(spinning)
             for block in turn:
-                if block.run():
+                if not block.at_grid and block.run():
                     exited_early |= block.exited_early
                     spinning.remove(block)
+            if number is None and spinning and all(block.at_grid for block in spinning):
+                self._open_grid(spinning, count)
         return exited_early
+
+    def _open_grid(self, blocks: list[BlockScheduler], count: int) -> None:
+        if len(blocks) < count:
+            first = blocks[0].at_grid[0]
+            raise Stop("barrier", "threads wait for the grid, and other blocks have ended", first, first.event[-1])
+        if self.launch.watch:
+            self.launch.watch.open_grid()
+        for block in blocks:
+            block.leave_grid()
 
     def fault_of(self, stop: Stop) -> Fault:
         """A stop with names and places."""
@@ -135,6 +147,7 @@ def run_reference(
     budget: int = BUDGET,
     watch: Watch | None = None,
     overread: int | None = None,
+    is_cooperative: bool = False,
 ) -> ReferenceResult:
     """Runs one kernel on the memory of ``arena``.
 
@@ -143,7 +156,7 @@ def run_reference(
     make. ``variables`` are the module's device variables when they are in memory already (``load_variables``); otherwise
     they are loaded, with their initial values, for this launch. ``watch`` looks for races and for reads of memory nobody
     wrote; what it sees is in the result's ``findings``. ``overread`` is the byte that a read past a buffer gives, None where that
-    is a fault. A ``Translation`` in place of the module saves the work of
+    is a fault. ``is_cooperative``: blocks may wait for all of the grid. A ``Translation`` in place of the module saves the work of
     translating again; it must have been made with the same choice of ``watched``.
 
     What the kernel does wrong is the result's ``fault``. Raises ``CompileError`` for code that the virtual GPU refuses,
@@ -161,7 +174,7 @@ def run_reference(
     values = translation.arguments(parameters)
     launch = RunningLaunch(
         translation.entry, values, GlobalMemory(arena, overread), grid, block,
-        shared_bytes, translation.shared.total(shared_bytes), translation.local_bytes, schedule, budget, watch,
+        shared_bytes, translation.shared.total(shared_bytes), translation.local_bytes, schedule, budget, watch, is_cooperative,
     )  # fmt: skip
     run = ReferenceRun(translation, launch)
     fault, exited_early = None, False
@@ -191,7 +204,7 @@ def execute_reference(execution: Execution, arena: Arena, *, watch: Watch | None
     return run_reference(
         loaded.module, launch.kernel, launch.grid, launch.block, launch.parameters, arena,
         variables=loaded.variables, shared_bytes=launch.shared_bytes, schedule=execution.schedule,
-        budget=execution.budget, watch=watch, overread=execution.overread,
+        budget=execution.budget, watch=watch, overread=execution.overread, is_cooperative=launch.is_cooperative,
     )  # fmt: skip
 
 

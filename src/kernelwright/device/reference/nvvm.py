@@ -39,8 +39,9 @@ _REGISTERS = {
     **{f"nclusterid.{axis}": f"T.nctaid_{axis}" for axis in "xyz"},
     "cluster.ctarank": "0",
     "cluster.nctarank": "1",
-    # What a driver leaves for its own use: nothing here.
+    # What a driver leaves for its own use: nothing here, but for cooperative launches.
     **{f"envreg{n}": "0" for n in range(32)},
+    "envreg2": "int(T.block.launch.is_cooperative)",
     "reserved_smem_offset_begin": "RESERVED",
     "reserved_smem_offset_0": "RESERVED",
     "reserved_smem_offset_1": f"RESERVED + {RESERVED_BYTES // 2}",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kernelwright.codegen.device_heap import heap_function
+from kernelwright.codegen.indirect_calls import is_indirect, meant_functions
 from kernelwright.codegen.memory_layout import (
     Parameter,
     ParameterLayout,
@@ -136,11 +138,15 @@ def _byval_parameters(function: Function, layout: ParameterLayout | None) -> dic
 
 
 def _callees(function: Function) -> list[Function]:
-    """The defined functions that a function calls, each once."""
+    """The defined functions that a function calls, or may call by a pointer, each once."""
     found: dict[Function, None] = {}
     for i in function.instructions():
-        if i.opcode == "call" and isinstance(i.callee, Function) and i.callee.blocks:
-            found[i.callee] = None
+        if i.opcode == "call" and isinstance(i.callee, Function):
+            callee = heap_function(i.callee) or i.callee
+            if callee.blocks:
+                found[callee] = None
+        elif is_indirect(i):
+            found |= dict.fromkeys(meant_functions(i))
     return list(found)
 
 

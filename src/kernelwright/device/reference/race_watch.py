@@ -179,6 +179,10 @@ class Watch:
             clock.time += 1
             clock.known, clock.blocks = dict(others), dict(merged.blocks)
 
+    def open_grid(self) -> None:
+        """All threads of the grid have waited for each other: what was done is ordered before all that will be."""
+        self._cells.clear()
+
     def _signal(self, t: Thread, key: Key) -> None:
         """An atomic passes knowledge on: what earlier ones on this address knew, and what this thread knows."""
         clock = t.clock

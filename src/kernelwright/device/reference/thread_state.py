@@ -7,6 +7,8 @@ generator. It runs until it needs others and then yields what it waits for, an `
     (WARP_OPERATION, name, mask, arguments, site)               an operation of the warp's lanes in ``mask``
     (ACTIVE, site)                                              ``activemask``
     (PAUSE, site)                                               nothing: it ran long enough for now
+
+A barrier whose reduction is ``GRID`` opens when all blocks are there.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from kernelwright.lazy_dataclasses import dataclass
 
 BARRIER, WARP_OPERATION, ACTIVE, PAUSE = range(4)
 """Kinds of events."""
+GRID = "grid"
 
 Event = tuple[Any, ...]
 
@@ -130,6 +133,7 @@ class AccessWatch(Protocol):
     def copied(self, t: Thread, to: int, source: int, size: int, site: int, old: bytes) -> None: ...
     def meet(self, threads: Iterable[Thread]) -> None: ...
     def open_barrier(self, block: Block, threads: list[Thread]) -> None: ...
+    def open_grid(self) -> None: ...
 
 
 @dataclass
@@ -162,6 +166,7 @@ class RunningLaunch:
     schedule: Schedule
     budget: int
     watch: AccessWatch | None
+    is_cooperative: bool = False
     text: list[str] = field(default_factory=list)
     overreads: dict[tuple[int, bool, int], SeenOverread] = field(default_factory=dict)
     """By site, side and address of the buffer."""

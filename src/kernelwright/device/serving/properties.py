@@ -52,6 +52,7 @@ def properties_of(gpu: Gpu) -> DeviceProperties:
         async_engines=gpu.copy_engines,
         ecc=1,
         concurrent_kernels=1,
+        cooperative_launch=1,
         concurrent_managed_access=1,
         compute_preemption=1,
         single_to_double_ratio=rates["fma"] // rates["fp64"],

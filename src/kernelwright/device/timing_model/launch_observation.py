@@ -186,7 +186,12 @@ def _trace(result: LaunchResult, warps: int) -> tuple[BlockTrace, ...]:
     spans = list(pairwise(cuts))
     if result.events_lost and len(spans) > 1:
         spans = spans[:-1]  # the log ends inside it
-    return tuple(_block_trace(events[a:b], kinds[a:b], warps) for a, b in spans)
+    numbers = events >> np.uint64(24) & np.uint64(0xFFFFFF)
+    parts: dict[int, list[tuple[int, int]]] = {}
+    for a, b in spans:  # a block that others run beside is gone on with
+        parts.setdefault(int(numbers[a]), []).append((a, b))
+    places = (np.concatenate([np.arange(a, b) for a, b in each]) for each in parts.values())
+    return tuple(_block_trace(events[at], kinds[at], warps) for at in places)
 
 
 def _block_trace(events: npt.NDArray[np.uint64], kinds: npt.NDArray[np.int64], warps: int) -> BlockTrace:

@@ -311,15 +311,16 @@ def launch_as_json(launch: Launch) -> dict[str, Any]:
     """A launch as recordings have it."""
     return {
         "kernel": launch.kernel, "grid": launch.grid, "block": launch.block, "shared_bytes": launch.shared_bytes,
-        "arguments": launch.parameters.hex(),
+        "arguments": launch.parameters.hex(), **({"is_cooperative": True} if launch.is_cooperative else {}),
     }  # fmt: skip
 
 
 def launch_from_json(value: Mapping[str, Any]) -> Launch:
     parameters = bytes.fromhex(value["arguments"])
     return Launch(
-        value["kernel"], _triple(value["grid"]), _triple(value["block"]), parameters, int(value["shared_bytes"])
-    )
+        value["kernel"], _triple(value["grid"]), _triple(value["block"]), parameters, int(value["shared_bytes"]),
+        bool(value.get("is_cooperative")),
+    )  # fmt: skip
 
 
 def _launch(value: dict[str, Any], number: int, operations: tuple[Operation, ...]) -> RecordedLaunch:

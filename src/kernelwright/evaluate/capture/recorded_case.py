@@ -206,7 +206,10 @@ class RecordedCase:
     def fingerprint(self) -> str:
         """A hash of all that decides what the launch does."""
         launch = self.launch
-        parts: list[str | bytes] = [launch.kernel, repr((launch.grid, launch.block, launch.shared_bytes))]
+        parts: list[str | bytes] = [
+            launch.kernel,
+            repr((launch.grid, launch.block, launch.shared_bytes, *["cooperative"] * launch.is_cooperative)),
+        ]
         parts += [self.capture.modules[self.recorded.module].ir, launch.parameters]
         parts += [f"{s.buffer}{s.content.hex()}" for s in self.reached]
         return content_key(parts)

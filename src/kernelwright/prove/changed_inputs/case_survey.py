@@ -224,7 +224,9 @@ class Change:
                 parameters[pointer.offset : pointer.offset + 8] = bytes(8)
         before = Geometry.of(launch)
         after = dict(self.geometries).get((launch.kernel, before), before)
-        return Launch(launch.kernel, after.grid, after.block, bytes(parameters), after.shared_bytes)
+        return Launch(
+            launch.kernel, after.grid, after.block, bytes(parameters), after.shared_bytes, launch.is_cooperative
+        )
 
     @property
     def has_other_blocks(self) -> bool:

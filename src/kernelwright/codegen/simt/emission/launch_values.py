@@ -38,6 +38,8 @@ def launch_value(e: Writer, geometry: Geometry, symbols: Mapping[str, int], var:
         if var.shape is V:
             return Rep(var.type, V, [lane_constants("i32", e.lanes, 1, e.lanes)])
         return Rep(var.type, var.shape, [str(i * geometry.per_segment) for i in range(geometry.parts)])
+    if kind == "cooperative":
+        return Rep(var.type, U, [e.context(kind, "i32")])
     if kind == "warp":
         pointer = e.top(f"getelementptr i8, ptr %f, i64 {struct_offsets.FRAME['warp']}")
         return Rep(var.type, U, [e.top(f"load i32, ptr {pointer}")])

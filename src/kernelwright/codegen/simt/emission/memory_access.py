@@ -18,7 +18,7 @@ from kernelwright.codegen.simt.program.program import Access, Op, bytes_of
 from kernelwright.errors import CompileError
 
 METADATA = '\n!0 = !{!"branch_weights", i32 1, i32 4000}\n!1 = !{!"branch_weights", i32 4000, i32 1}\n'
-STOPS = {"trap": 4, "assert": 5, "stray": 9}
+STOPS = {"trap": 4, "assert": 5, "stray": 9, "call": 13}
 """Kinds of faults as ``simt.h`` counts them."""
 
 

@@ -20,6 +20,7 @@ CONTEXT = {
     "watched": 116,
     "dynamic_shared": 120,
     "block_shared": 124,
+    "cooperative": 128,
 }
 
 FRAME = {

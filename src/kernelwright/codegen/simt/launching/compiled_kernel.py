@@ -18,14 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelwright.codegen.simt.analyses.launch_forms import Numbers
-from kernelwright.codegen.simt.emission.warp_cooperation import MODES
-from kernelwright.codegen.simt.emission.warp_cooperation import OPERATIONS as WARP_OPERATIONS
 from kernelwright.codegen.simt.launching import runtime_structs
 from kernelwright.codegen.simt.launching.host_code import HostCode, host_code
+from kernelwright.codegen.simt.launching.kernel_tables import access_table, point_table
 from kernelwright.codegen.simt.launching.launch_result import NO_EVENTS, Found, HostFault, LaunchResult
 from kernelwright.codegen.simt.launching.overread_table import OverreadTable
 from kernelwright.codegen.simt.launching.runtime_library import runtime
-from kernelwright.codegen.simt.launching.runtime_structs import ACCESS, BUFFER, FLOATS, KINDS, OPERATIONS, POINT, SITE
+from kernelwright.codegen.simt.launching.runtime_structs import ACCESS, BUFFER, SITE
 from kernelwright.codegen.simt.launching.spread import Spreading
 from kernelwright.codegen.simt.launching.watching import Caches, Watch, Watching
 from kernelwright.codegen.simt.lower import HostKernel, lower
@@ -42,6 +41,8 @@ ROWS_OF_ORDER = 1 << 16
 PRINT_BYTES = 8 << 20
 """Room for what a launch prints."""
 SHARED_LIMIT = 1 << 20
+MOST_AT_ONCE = 16 << 30
+"""Bytes that blocks may take which all run at the same time."""
 HOST_NS = 10_000_000_000
 """How long a block waits for what only the host can bring."""
 NEAR = 1 << 32
@@ -132,8 +133,8 @@ class CompiledKernel:
         """From now on run this code: of the same kernel, with blocks and accesses numbered alike."""
         self.kernel = kernel
         self._code = code
-        self._accesses = _access_table(kernel)
-        self._points = _point_table(kernel)
+        self._accesses = access_table(kernel)
+        self._points = point_table(kernel)
         self._sites: dict[int, npt.NDArray[Any]] = {}
         self._shape: tuple[Triple, int] | None = None
         self._launch = self._prepared()
@@ -228,6 +229,8 @@ class CompiledKernel:
             raise DeviceError(
                 f"Kernel '{readable(kernel.name)}' takes {kernel.parameter_bytes} bytes of arguments, {len(parameters)} were given."
             )
+        if kernel.waits_for_grid and asked.is_cooperative:
+            self._check_residence(x * y * z)
         keep: list[npt.NDArray[Any]] = []
         ordered = kernel.options.split or (schedule is not None and schedule.kind != "forward")
         if ordered:
@@ -241,7 +244,7 @@ class CompiledKernel:
             self._bounds, self._bounds_at = bounds, bounds.ctypes.data
         past = self._overreads.prepare(overread, launch.context)
         runtime_structs.REQUEST.pack_into(
-            self._request, 0, budget, symbols_at, self._bounds_at, len(bounds), x, y, z, past
+            self._request, 0, budget, symbols_at, self._bounds_at, len(bounds), x, y, z, past, asked.is_cooperative
         )
         if kernel.parameter_bytes:
             self._parameters[:] = parameters[: kernel.parameter_bytes]
@@ -269,6 +272,15 @@ class CompiledKernel:
                 launch.n_order = 0
                 launch.block_order = launch.warp_order = launch.groups = None
                 launch.n_groups = 0
+
+    def _check_residence(self, blocks: int) -> None:
+        launch = self._launch
+        size = blocks * (launch.n_warps * (launch.frame_size + 32 * launch.local_bytes) + launch.context.shared_size)
+        if size > MOST_AT_ONCE:
+            raise DeviceError(
+                f"Kernel '{readable(self.kernel.name)}' waits for all of its {blocks} blocks, which take {size >> 30} GiB here.",
+                hint="launch fewer blocks",
+            )
 
     def _run_spread(
         self, spreading: Spreading, asked: Launch, cores: int, symbols: Mapping[str, int], budget: int
@@ -413,6 +425,9 @@ class CompiledKernel:
             note = (message, kernel.notes[site].origin)
         elif number == runtime_structs.AT_WAIT:
             note = (runtime_structs.WAITS, kernel.points[site - 1].origin)
+        elif number == runtime_structs.AT_GRID:
+            alone = runtime_structs.NOT_ALL if self._context.cooperative else runtime_structs.NOT_COOPERATIVE
+            note = (alone, kernel.points[site - 1].origin)
         address = record.address
         if abs(address - self._context.by_value_host) < NEAR:
             # Each thread has its own copy in local memory: where this process keeps one for all is nobody's business.
@@ -443,42 +458,6 @@ def _text(address: int, bounds: npt.NDArray[Any]) -> str:
             raw = ctypes.string_at(address, min(int(row["end"]) - address, 4096))
             return raw.split(b"\0")[0].decode("utf-8", "replace")
     return "?"
-
-
-def _access_table(kernel: HostKernel) -> npt.NDArray[Any]:
-    """Written column by column: a row of NumPy's is slow to reach."""
-    accesses, table = kernel.accesses, np.zeros(len(kernel.accesses), ACCESS)
-    operations = [a.operation.partition(".") for a in accesses]
-    types = [(packed or a.type).partition("x") for a, (_, _, packed) in zip(accesses, operations, strict=True)]
-    table["kind"] = [KINDS[a.kind] for a in accesses]
-    for name in ("space", "size", "components", "align"):
-        table[name] = [getattr(a, name) for a in accesses]
-    table["operation"] = [OPERATIONS.index(operation) if operation else 0 for operation, _, _ in operations]
-    table["is_float"] = [FLOATS.get(type, 0) for type, _, _ in types]
-    table["several"] = [int(several or 1) for _, _, several in types]
-    table["is_volatile"] = [a.volatile for a in accesses]
-    seen: set[int] = set()
-    for number, a in enumerate(accesses):
-        if a.origin.opcode in ("load", "store") and id(a.origin) not in seen:
-            stated = min(a.origin.align, 16)
-            table["stated"][number] = stated if stated > a.align else 0
-        seen.add(id(a.origin))
-    table["is_constant"] = [a.constant for a in accesses]
-    for name in {name for a in accesses for name in a.form}:
-        table[name] = [a.form.get(name, 0) for a in accesses]
-    return table
-
-
-def _point_table(kernel: HostKernel) -> npt.NDArray[Any]:
-    table = np.zeros(len(kernel.points) + 1, POINT)
-    kinds: dict[str, int] = {}
-    for row, point in zip(table[1:], kernel.points, strict=True):
-        row["checked"], row["number"], row["threads"] = point.checked, point.number, point.threads
-        if point.operation:
-            name, _, mode = point.operation.partition(" ")
-            row["is_gather"], row["operation"], row["mode"] = 1, WARP_OPERATIONS.index(name), MODES.index(mode)
-            row["kind"] = kinds.setdefault(point.operation, len(kinds))
-    return table
 
 
 __all__ = [

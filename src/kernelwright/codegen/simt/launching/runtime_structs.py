@@ -28,7 +28,7 @@ SITE = np.dtype(
 POINT = np.dtype(
     [
         ("is_gather", "u1"), ("checked", "u1"), ("operation", "u1"), ("mode", "u1"), ("kind", "<u2"), ("threads", "<u2"),
-        ("number", "u1"), ("pad", "u1", (3,)),
+        ("number", "u1"), ("is_grid", "u1"), ("pad", "u1", (2,)),
     ]
 )  # fmt: skip
 FINDING = np.dtype(
@@ -56,6 +56,7 @@ class Context(ctypes.Structure):
         ("nctaid", ctypes.c_uint32 * 3), ("ntid", ctypes.c_uint32 * 3), ("barrier_result", ctypes.c_uint32),
         ("clock", ctypes.c_uint64), ("attention", ctypes.c_uint32), ("watched", ctypes.c_uint32),
         ("dynamic_shared", ctypes.c_uint32), ("block_shared", ctypes.c_uint32),
+        ("cooperative", ctypes.c_uint32), ("pad", ctypes.c_uint32),
         ("true_sites", ctypes.c_void_p), ("blind_sites", ctypes.c_void_p), ("n_sites", ctypes.c_uint32),
         ("shared_size", ctypes.c_uint64), ("local_size", ctypes.c_uint64), ("by_value_size", ctypes.c_uint64),
         ("buffers", ctypes.c_void_p), ("by_value", ctypes.c_void_p), ("n_buffers", ctypes.c_uint32),
@@ -63,16 +64,16 @@ class Context(ctypes.Structure):
         ("block_linear", ctypes.c_uint32), ("frame", ctypes.c_void_p), ("fault", ctypes.c_void_p),
         ("check", ctypes.c_void_p), ("cache", ctypes.c_void_p), ("print", ctypes.c_void_p),
         ("print_size", ctypes.c_uint64), ("print_used", ctypes.c_uint64), ("print_lost", ctypes.c_uint64),
-        ("arrivals", ctypes.c_uint32 * 16), ("overread", ctypes.c_uint32), ("pad", ctypes.c_uint32),
+        ("arrivals", ctypes.c_uint32 * 16), ("overread", ctypes.c_uint32), ("pad2", ctypes.c_uint32),
         ("overreads", ctypes.c_void_p), ("weak", ctypes.c_void_p), ("spread", ctypes.c_uint32),
         ("departed", ctypes.c_uint32), ("written", ctypes.c_void_p), ("homes", ctypes.c_void_p),
         ("changes", ctypes.c_void_p),
     ]  # fmt: skip
 
 
-REQUEST = struct.Struct("<qQQ4IIxxxx")
-"""What differs from launch to launch: budget, addresses of symbols and of buffers, number of buffers, grid, and the byte that a
-read past a buffer gives, or ``NO_OVERREAD``."""
+REQUEST = struct.Struct("<qQQ4III")
+"""What differs from launch to launch: budget, addresses of symbols and of buffers, number of buffers, grid, the byte that a
+read past a buffer gives, or ``NO_OVERREAD``, and whether its blocks may wait for the whole grid."""
 NO_OVERREAD = 256
 OVERREAD = np.dtype(
     [
@@ -136,12 +137,20 @@ OPERATIONS = (
 FLOATS = {"half": 1, "bfloat": 2, "float": 3, "double": 4}
 FAULT_KINDS = (
     "", "out-of-bounds", "misaligned", "barrier", "trap", "assert", "endless", "read-only", "out-of-bounds", "barrier",
-    "misaligned", "endless",
+    "misaligned", "endless", "barrier",
+    "trap",
 )  # fmt: skip
-AT_ACCESS, AT_BARRIER, AT_NOTE = frozenset([1, 2, 7]), 3, frozenset([4, 5, 8, 9, 10])
+AT_ACCESS, AT_BARRIER, AT_NOTE = frozenset([1, 2, 7]), 3, frozenset([4, 5, 8, 9, 10, 13])
 """What the ``site`` of a fault of each kind counts."""
 MISALIGNED_BULK = 10
-AT_WAIT = 11
-WAITS = "it waits for ever: no other thread of its block changes what it waits for, and blocks run one after the other"
-MESSAGES = {9: "a thread takes part in a warp operation whose member mask leaves it out"}
+AT_WAIT, AT_GRID = 11, 12
+WAITS = "it waits for ever: no thread of its block, nor of those that run beside it, changes what it waits for"
+NOT_COOPERATIVE = (
+    "it waits for the whole grid, in a launch that is not cooperative: launch it with cudaLaunchCooperativeKernel"
+)
+NOT_ALL = "it waits for the whole grid, and other blocks have ended or wait elsewhere"
+MESSAGES = {
+    9: "a thread takes part in a warp operation whose member mask leaves it out",
+    13: "it calls through a pointer that is the address of no device function of this type",
+}
 """What to say of a kind that has another's name."""

@@ -78,7 +78,7 @@ class Spreading:
         self._planning_s = 0.0
         self.spread = 0
         """Launches that ran on several cores."""
-        self.is_off = kernel.prints
+        self.is_off = kernel.prints or kernel.waits_for_grid
         """Whether blocks of this kernel run in order, whatever the launch."""
         self._block_s = 0.0
         """Seconds of a core that a block took lately."""

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kernelwright.codegen.device_heap import heap_function
 from kernelwright.codegen.fused_products import contractions
+from kernelwright.codegen.grid_barrier import is_grid_barrier
+from kernelwright.codegen.indirect_calls import meant_functions
 from kernelwright.codegen.inline_asm.builder import Guarded
 from kernelwright.codegen.inline_asm.expand import expand_asm
 from kernelwright.codegen.memory_layout import (
@@ -33,6 +36,7 @@ from kernelwright.codegen.simt.program.program import (
     integer,
     zero_of,
 )
+from kernelwright.codegen.simt.program.warp_operations import Barrier
 from kernelwright.errors import CompileError
 from kernelwright.ir.constants import ConstantInt, InlineAsm
 from kernelwright.ir.control_flow import reverse_postorder
@@ -41,7 +45,7 @@ from kernelwright.ir.values import Value
 
 
 def flatten(kernel: Function) -> Program:
-    """The program of a kernel. Raises ``CompileError`` naming what cannot run (recursion, indirect calls, unknown asm)."""
+    """The program of a kernel. Raises ``CompileError`` naming what cannot run (recursion, unknown asm)."""
     program = Program(kernel.name)
     layout = shared_layout(kernel)
     program.shared_bytes = layout.static_bytes
@@ -255,10 +259,11 @@ class Flattener(FlatteningContext):
         if isinstance(callee, InlineAsm):
             self._inline_assembly(instruction)
         elif not isinstance(callee, Function):
-            raise CompileError(
-                f"function '{self.function_now.name}' calls through a pointer: indirect calls do not run on the virtual GPU",
-                hint="call the function directly, or choose between functions with if or switch",
-            )
+            self._call_through(instruction)
+        elif is_grid_barrier(callee):
+            self.cut("barrier", (), Barrier(is_grid=True))
+        elif (of_heap := heap_function(callee)) is not None:
+            self._inline(instruction, of_heap)
         elif callee.is_intrinsic or callee.is_declaration:
             flatten_calls.intrinsic(self, instruction, callee)
         else:
@@ -297,6 +302,35 @@ class Flattener(FlatteningContext):
                 after.phis.append(phi)
                 row.append(out)
             self.rows[instruction] = row
+
+    def _call_through(self, instruction: Instruction) -> None:
+        """A call through a pointer: whichever of the functions it may mean has that address, or a fault."""
+        pointer = self.one(instruction.callee)
+        types = scalars(instruction.type)
+        ends: list[tuple[Block, Row]] = []
+        for function in meant_functions(instruction):
+            hit = self.emit("icmp", (pointer, self.one(function)), "i1", "eq")
+            before = self.now
+            inside = self.cut("branch", (hit,))
+            self._inline(instruction, function)
+            ends.append((self.now, self.rows.pop(instruction, [])))
+            other = self.block(before.function, before.origin, self.now.part + 1, self.index + 1)
+            before.term.targets = (inside, other)
+            self.now = other
+        self.effect("trap", (), "call")
+        ends.append((self.now, [zero_of(s.type) for s in types]))
+        after = self.block(self.now.function, self.now.origin, self.now.part + 1, self.index + 1)
+        for block, _ in ends:
+            block.end = self.index + 1
+            block.term = Op("jump", (), (), None, instruction, (after,))
+        self.now = after
+        row: Row = []
+        for i, s in enumerate(types):
+            out = self.program.var(s.type, s.pointer)
+            out.op = phi = Phi(tuple(r[i] for _, r in ends), tuple(b for b, _ in ends), out)
+            after.phis.append(phi)
+            row.append(out)
+        self.set(instruction, row)
 
     def _inline(self, instruction: Instruction, callee: Function) -> None:
         before = self.now

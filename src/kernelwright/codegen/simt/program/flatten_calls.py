@@ -70,13 +70,15 @@ def intrinsic(flat: FlatteningContext, instruction: Instruction, callee: Functio
 # -- special registers -------------------------------------------------------------------------------------------------
 
 AXES = ("tid", "ntid", "ctaid", "nctaid")
+COOPERATIVE = 2
+"""The register in which a driver leaves something for cooperative launches alone."""
 CONSTANTS = {
     "tid.w": 0, "ctaid.w": 0, "ntid.w": 1, "nctaid.w": 1, "warpsize": 32, "smid": 0, "nsmid": 1, "gridid": 0,
     # A grid launched without clusters is one of clusters of one block.
     **{f"cluster.ctaid.{axis}": 0 for axis in "xyzw"}, **{f"cluster.nctaid.{axis}": 1 for axis in "xyzw"},
     "cluster.ctarank": 0, "cluster.nctarank": 1, "clusterid.w": 0, "nclusterid.w": 1,
-    # What a driver leaves for its own use: nothing here.
-    **{f"envreg{n}": 0 for n in range(32)},
+    # What a driver leaves for its own use: nothing here, but for cooperative launches.
+    **{f"envreg{n}": 0 for n in range(32) if n != COOPERATIVE},
     "reserved_smem_offset_cap": RESERVED_BYTES,
 }  # fmt: skip
 RESERVED = {"begin": 0, "0": 0, "1": RESERVED_BYTES // 2, "end": RESERVED_BYTES}
@@ -94,6 +96,8 @@ def _register(flat: FlatteningContext, instruction: Instruction, found: re.Match
         row = [flat.program.source(kind, axis, "i32")]
     elif kind in ("clusterid", "nclusterid"):
         row = [flat.program.source({"clusterid": "ctaid", "nclusterid": "nctaid"}[kind], axis, "i32")]
+    elif name == f"envreg{COOPERATIVE}":
+        row = [flat.program.source("cooperative", "", "i32")]
     elif name == "laneid":
         row = [flat.program.source("lane", "", "i32")]
     elif name == "warpid":

@@ -89,6 +89,9 @@ class FlatteningContext:
                 if value.address_space == CONSTANT_SPACE:
                     self.program.constants.add(value.name)
                 return [self.program.source("symbol", value.name, "i64", 0)]
+            case Function():
+                self.program.symbols.setdefault(value.name, len(self.program.symbols))
+                return [self.program.source("symbol", value.name, "i64", 0)]
             case ConstantExpr(opcode="getelementptr"):
                 assert value.source_type is not None
                 return [self.element_address(value.source_type, value.operands, scalars(value.type)[0].pointer)]

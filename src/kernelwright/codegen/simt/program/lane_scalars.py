@@ -19,7 +19,7 @@ from kernelwright.ir.constants import (
     Undef,
     ZeroInitializer,
 )
-from kernelwright.ir.module import Function, GlobalVariable
+from kernelwright.ir.module import GlobalVariable
 from kernelwright.ir.types import ArrayType, FloatType, IntType, PointerType, StructType, Type, VectorType, void
 from kernelwright.ir.values import Value
 
@@ -113,11 +113,6 @@ def constant(value: Value, program: Program, shared: dict[str, int]) -> list[Ope
             return None if None in parts else [s for p in parts if p is not None for s in p]
         case GlobalVariable() if value.address_space == 3:
             return [integer("i64", shared[value.name])]
-        case Function():
-            raise CompileError(
-                f"the address of function '{value.name}' is taken: indirect calls do not run on the virtual GPU",
-                hint="call the function directly, or choose between functions with if or switch",
-            )
         case ConstantExpr():
             return _expression(value, program, shared)
     return None

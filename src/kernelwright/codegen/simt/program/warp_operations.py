@@ -20,11 +20,14 @@ class WarpOp:
 
 @dataclass(frozen=True)
 class Barrier:
-    """Barrier ``number`` of the block, for ``threads`` threads, 0: all. ``reduce``: what each gets, popc, and, or, none."""
+    """Barrier ``number`` of the block, for ``threads`` threads, 0: all. ``reduce``: what each gets, popc, and, or, none. ``is_grid``: for
+    all threads of all blocks."""
 
     reduce: str = ""
     number: int = 0
     threads: int = 0
+    is_grid: bool = False
 
     def __str__(self) -> str:
-        return f"{self.reduce or 'sync'} {self.number}" + (f" for {self.threads}" if self.threads else "")
+        whom = " of the grid" if self.is_grid else f" for {self.threads}" if self.threads else ""
+        return f"{self.reduce or 'sync'} {self.number}{whom}"

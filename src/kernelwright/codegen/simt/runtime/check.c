@@ -8,21 +8,13 @@
 
 #include "check.h"
 
-#define PAGE_WORDS 1024
 #define FIRST_SHIFT 56 /* 256 slots for pages: most launches touch few, and clearing a large table takes longer than they do */
-#define LOG_SLOTS 65536
 /* Of looking for what somebody knows: in a launch some seconds, and what a stack of 8 MB takes. */
 #define MOST_STEPS (1ull << 30)
 #define MOST_DEPTH 20000
 
 /* What is known of a byte. The last two only when somebody wants to know what a launch touches. */
 enum { FLAG_WRITTEN = 1, FLAG_STORED = 2, FLAG_READ = 4 };
-
-typedef struct simt_page {
-  u64 number;
-  struct simt_page *next;
-  simt_cell cells[PAGE_WORDS];
-} simt_page;
 
 /* -- memory ---------------------------------------------------------------------------------------------------------- */
 
@@ -248,7 +240,7 @@ void simt_check_block(simt_context *c) {
   if (k->local_written) memset(k->local_written, 0, (u64)k->n_threads * c->local_size);
   /* Shared memory begins anew: its cells are those of the block before. */
   for (u64 word = 0; word < (c->shared_size + 3) / 4; word += PAGE_WORDS) {
-    simt_page *p = page_of(k, SHARED_BASE / 4 + word, 0);
+    simt_page *p = page_of(k, (SHARED_BASE | k->room) / 4 + word, 0);
     if (p) memset(p->cells, 0, sizeof p->cells);
   }
 }
@@ -366,11 +358,11 @@ static u32 take_apart(simt_check *k, simt_cell *cell) {
 }
 
 static void follow(simt_context *c, simt_check *k, u64 generic, u32 bytes, simt_record now, const u8 *old, const u8 *new) {
-  u64 done = 0;
+  u64 done = 0, room = generic - SHARED_BASE < WINDOW ? k->room : 0;
   while (done < bytes) {
     u64 at = generic + done;
     u32 part = 4 - at % 4 < bytes - done ? 4 - (u32)(at % 4) : bytes - (u32)done;
-    simt_page *p = page_of(k, at / 4, 1);
+    simt_page *p = page_of(k, (at | room) / 4, 1);
     if (!p) return;
     simt_cell *cell = &p->cells[at / 4 % PAGE_WORDS];
     u32 value = 0, before = 0;

@@ -53,12 +53,20 @@ typedef struct {
   simt_record who; /* time and epoch when it came by */
   simt_knowledge *knew;
 } simt_passage;
+#define LOG_SLOTS 65536
 typedef struct simt_log {
   u64 address;
   simt_passage *entries;
   u64 n, room;
   struct simt_log *next;
 } simt_log;
+
+#define PAGE_WORDS 1024
+typedef struct simt_page {
+  u64 number;
+  struct simt_page *next;
+  simt_cell cells[PAGE_WORDS];
+} simt_page;
 
 typedef struct simt_check {
   u32 races, unwritten;
@@ -84,12 +92,23 @@ typedef struct simt_check {
   u32 page_shift; /* 64 less the logarithm of how many slots there are for them */
   simt_cell *pool;
   u32 pool_n, pool_room;
-  simt_log **logs; /* none before the first atomic */
+  simt_log **logs; /* LOG_SLOTS of them; none before the first atomic */
   void **blocks; /* allocations to free */
   u64 n_blocks, room_blocks;
   u64 stamp;
   u64 steps; /* in search of what somebody knows */
+  u64 room;  /* of the block that runs, in the upper bits of addresses in its shared memory */
+  struct simt_check_state *state; /* where the block's own lies when it is left; NULL: none ever was */
 } simt_check;
+
+/* What is kept of a block while others run. */
+typedef struct simt_check_state {
+  u32 *times, *known, *passed;
+  simt_knowledge **knows;
+  u8 *shared_written, *local_written;
+  u64 room;
+  u32 epoch, is_own;
+} simt_check_state;
 
 void simt_check_found(simt_check *k, const simt_finding *f);
 

@@ -1,6 +1,4 @@
-/* Runs the blocks of a launch one after the other, and the warps of a block from barrier to barrier. */
-#include <time.h>
-
+/* Runs the warps of a block from barrier to barrier. */
 #include "launch.h"
 
 u32 simt_thread_of(const simt_context *c, u32 lane) { return c->frame->first + lane; }
@@ -138,7 +136,7 @@ static void tell_counted(simt_launch *l, const u8 *state, u32 number) {
     }
 }
 
-/* The usual case: all warps wait at one barrier, whole. */
+/* The usual case: all warps wait at one barrier, whole. 2: at one of the grid. */
 static int release_all(simt_launch *l, u8 *state) {
   simt_context *c = &l->context;
   u32 any = 0, all = 1, total = 0, point = 0;
@@ -149,6 +147,14 @@ static int release_all(simt_launch *l, u8 *state) {
     if (f->resume != point || f->conflict || f->live & ~lanes_at(l, f)) return 0;
   }
   const simt_point *p = &l->points[point];
+  if (point && p->is_grid && !c->cooperative) {
+    simt_frame *f = NULL;
+    for (u32 w = l->n_warps; w-- > 0;)
+      if (state[w] == AT_BARRIER) f = frame_of(l, w);
+    c->frame = f;
+    simt_fault_at(c, FAULT_ALONE, point, (u32)__builtin_ctz(f->live), 0, 0, 0);
+    return -1;
+  }
   if (!point || p->threads || c->arrivals[p->number & 15]) return 0;
   if (c->check) tell_passed(l, state, point);
   for (u32 w = 0; w < l->n_warps; w++) {
@@ -160,13 +166,15 @@ static int release_all(simt_launch *l, u8 *state) {
   if (c->check) simt_check_barrier(c);
   if (c->weak) simt_weak_barrier(c);
   if (c->watched) c->frame = NULL, simt_trace(c, TRACE_BARRIER, point, 0);
-  return 1;
+  return p->is_grid ? 2 : 1;
 }
 
-/* No warp can move. Opens a barrier that is complete and lets its warps go on: 1; a fault when there is none: 0. */
+/* No warp can move. Opens a barrier that is complete and lets its warps go on: 1, or 2 for one of the grid, behind which they go on when all
+   blocks are there; a fault when there is none: 0. */
 static int release(simt_launch *l, u8 *state) {
   simt_context *c = &l->context;
-  if (release_all(l, state)) return 1;
+  int opened = release_all(l, state);
+  if (opened) return opened < 0 ? 0 : opened;
   u32 waits[16] = {0}, everybody = 0, first = 0;
   for (u32 w = 0; w < l->n_warps; w++) {
     simt_frame *f = frame_of(l, w);
@@ -227,56 +235,56 @@ void simt_arrive(simt_context *c, u32 number, u32 threads, u32 mask) {
   if (c->check) simt_check_arrive(c, number & 15, c->frame->first, mask);
 }
 
-/* The first lane that waits, of a block that waits for ever. */
-static void stop_waiting(simt_launch *l, const u8 *state) {
+u32 simt_run_rounds(simt_launch *l, simt_block *b, u64 patience) {
   simt_context *c = &l->context;
-  for (u32 w = 0; w < l->n_warps; w++) {
-    u32 lanes = state[w] == YIELDED ? simt_yielded(frame_of(l, w), l->points) : 0;
-    if (!lanes) continue;
-    u32 lane = (u32)__builtin_ctz(lanes);
-    c->frame = frame_of(l, w);
-    simt_fault_at(c, FAULT_WAITS, c->frame->site[lane], lane, 0, 0, 0);
-    return;
-  }
-}
-
-static void run_block(simt_launch *l, u64 block) {
-  simt_context *c = &l->context;
-  u32 n = l->n_warps, left = n, first_round = 1;
-  const u32 *order = l->warp_order ? l->warp_order + (block % l->warp_rows) * n : NULL;
-  const u32 *groups = l->n_groups ? l->groups + (block % l->group_rows) * n * l->n_groups : NULL;
-  u8 state[32] = {0};
+  u32 n = l->n_warps, began = b->began;
+  const u32 *order = l->warp_order ? l->warp_order + (b->number % l->warp_rows) * n : NULL;
+  const u32 *groups = l->n_groups ? l->groups + (b->number % l->group_rows) * n * l->n_groups : NULL;
+  u8 *state = b->state;
   simt_quiet quiet = {0};
-  start_block(l);
-  while (left) {
+  u64 waited = 0;
+  u32 outcome = BLOCK_ENDED;
+  u32 goes_on = 0;
+  for (u32 w = 0; w < n; w++) goes_on |= state[w] & GOES_ON;
+  if (!began) start_block(l), b->left = n;
+  else if (!goes_on) simt_quiet_begin(l, &quiet);
+  b->did = 0, b->began = 1;
+  while (b->left) {
     u32 moved = 0, did = 0;
     for (u32 i = 0; i < n; i++) {
       u32 w = order ? order[i] : i;
-      if (!first_round && state[w] != YIELDED && !(state[w] & GOES_ON)) continue;
+      if (began && state[w] != YIELDED && !(state[w] & GOES_ON)) continue;
       c->local_host = (u64)(l->local + w * 32 * l->local_bytes);
       u32 before = state[w] & ~GOES_ON;
+      did |= (state[w] & GOES_ON) != 0;
       state[w] = (u8)run_warp(l, frame_of(l, w), groups ? groups + w * l->n_groups : NULL, before);
       if (state[w] == STOPPED) {
         simt_quiet_end(l, &quiet);
-        return;
+        return BLOCK_STOPPED;
       }
       did |= state[w] != YIELDED;
-      left -= state[w] == ENDED;
+      b->left -= state[w] == ENDED;
       moved |= state[w] == YIELDED;
       if (c->weak && state[w] == YIELDED) simt_weak_yield(c);
     }
-    if (moved && simt_hangs(l, &quiet, !did && !first_round)) {
-      stop_waiting(l, state);
-      return;
-    }
-    first_round = 0;
-    if (left && !moved && !release(l, state)) break;
+    did |= !began;
+    b->did |= did;
+    waited = did ? 0 : waited + 1;
+    if (moved && simt_hangs(l, &quiet, !did)) outcome = BLOCK_HANGS;
+    else if (moved && patience && waited >= patience) outcome = BLOCK_WAITS;
+    if (outcome != BLOCK_ENDED) break;
+    began = 1;
+    int opened = b->left && !moved ? release(l, state) : 1;
+    if (!opened) outcome = BLOCK_STOPPED;
+    if (opened == 2) outcome = BLOCK_AT_GRID;
+    if (outcome != BLOCK_ENDED) break;
   }
   simt_quiet_end(l, &quiet);
+  return outcome;
 }
 
 /* Tells every warp which threads it has. */
-static void set_up_frames(simt_launch *l) {
+void simt_set_up_frames(simt_launch *l) {
   u32 x = l->context.ntid[0], y = l->context.ntid[1];
   u32 per = 32 / l->segments;
   for (u32 w = 0; w < l->n_warps; w++) {
@@ -292,61 +300,14 @@ static void set_up_frames(simt_launch *l) {
   }
 }
 
-/* Nothing counted, no buffer known, nothing gone wrong. */
-static void set_up(simt_launch *l) {
-  simt_context *c = &l->context;
-  const simt_request *r = &l->request;
-  c->budget = r->budget, c->symbols = r->symbols, c->buffers = r->buffers, c->n_buffers = r->n_buffers;
-  for (u32 k = 0; k < 3; k++) c->nctaid[k] = r->grid[k];
-  c->shared_host = (u64)l->shared;
-  c->clock = c->print_used = c->print_lost = 0;
-  c->overread = r->overread;
-  if (c->overread <= 255) memset(c->overreads, 0, sizeof(u64)); /* no rows */
-  memset(c->fault, 0, sizeof *c->fault);
-  memset(c->counts, 0, l->n_counts * sizeof *c->counts);
-  memcpy(c->true_sites, l->fresh_sites, c->n_sites * sizeof *c->true_sites);
-  if (l->new_shape) set_up_frames(l);
-  l->new_shape = 0, l->blocks_done = 0, l->halted = 0;
-}
-
-void simt_run_block(simt_launch *l, u64 block) {
-  simt_context *c = &l->context;
-  u64 plane = (u64)c->nctaid[0] * c->nctaid[1];
-  c->ctaid[0] = (u32)(block % c->nctaid[0]);
-  c->ctaid[1] = (u32)(block / c->nctaid[0] % c->nctaid[1]);
-  c->ctaid[2] = (u32)(block / plane);
-  c->block_linear = (u32)block;
-  run_block(l, block);
-}
-
-u64 simt_now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
-}
-
-/* Runs the launch, or what is left of it; the fault record says how it ended. */
-void simt_run(simt_launch *l) {
-  simt_context *c = &l->context;
-  if (!l->goes_on) set_up(l);
-  l->goes_on = 0;
-  u64 n_blocks = l->n_order ? l->n_order : (u64)c->nctaid[0] * c->nctaid[1] * c->nctaid[2];
-  if (l->pause_ns == 1) return;
-  u64 until = l->pause_ns ? simt_now_ns() + l->pause_ns : 0;
-  for (u64 i = l->blocks_done; i < n_blocks; i++) {
-    u64 block = l->block_order ? l->block_order[i] : i;
-    simt_run_block(l, block);
-    if (c->weak && (c->budget < 0 || c->fault->kind || i + 1 == n_blocks)) simt_weak_end(c);
-    if (c->budget < 0) {
-      if (!c->fault->kind) {
-        c->fault->kind = FAULT_ENDLESS, c->fault->block = (u32)block;
-        c->fault->thread = c->frame->first + (c->frame->live ? (u32)__builtin_ctz(c->frame->live) : 0);
-      }
-      return;
-    }
-    l->blocks_done++;
-    if (until && simt_now_ns() > until) return;
+/* Where the first lane waits of a block that waits. */
+u32 simt_first_waiting(const simt_launch *l, const simt_block *b, u32 *warp, u32 *lane) {
+  for (u32 w = 0; w < l->n_warps; w++) {
+    const simt_frame *f = frame_of(l, w);
+    u32 lanes = b->state[w] == YIELDED ? simt_yielded(f, l->points) : 0;
+    if (!lanes) continue;
+    *warp = w, *lane = (u32)__builtin_ctz(lanes);
+    return f->site[*lane];
   }
+  return 0;
 }
-
-u64 simt_launch_bytes(void) { return sizeof(simt_launch); }

@@ -1,6 +1,6 @@
-/* Blocks that wait for ever. A block runs alone: when all its warps only wait, and a whole round of them changes neither its own state
-   nor any memory, then neither will the next round. Rounds are compared now and then, ever more rarely, since most waits end. Where the host may write
-   to memory while the kernel runs, that has to last. */
+/* Blocks that wait for ever. While a block runs no other does: when all its warps only wait, and a whole round of them changes neither its own
+   state nor any memory, then neither will the next round. Rounds are compared now and then, ever more rarely, since most waits end.
+   Then it is for others to change something: see resident.c. */
 #include <stdlib.h>
 
 #include "launch.h"
@@ -47,25 +47,25 @@ static void look_away(simt_launch *l, simt_quiet *q) {
   free(q->kept), q->kept = NULL;
 }
 
-/* A round of warps has ended. ``only_waited``: all that ran let others run, and none did anything else. 1: it goes on like this for ever. */
+/* A round of warps has ended. ``only_waited``: all that ran let others run, and none did anything else. 1: it goes on like this until somebody
+   else changes something. */
 int simt_hangs(simt_launch *l, simt_quiet *q, u32 only_waited) {
   simt_context *c = &l->context;
   int hangs = 0;
   if (q->kept) {
     hangs = only_waited && !q->changed && c->clock == q->clock && c->print_used + c->print_lost == q->printed && same_state(l, q->kept);
     look_away(l, q);
-    if (hangs && l->patience_ns) {
-      u64 now = simt_now_ns();
-      if (!q->since) q->since = now;
-      hangs = now - q->since > l->patience_ns;
-    } else {
-      q->since = 0;
-    }
-    q->next = q->since ? q->rounds + FIRST_LOOK : q->next * 2;
+    q->next *= 2;
   }
-  if (!only_waited) q->rounds = 0, q->next = FIRST_LOOK, q->since = 0;
+  if (!only_waited) q->rounds = 0, q->next = FIRST_LOOK;
   else if (++q->rounds >= q->next && !c->weak && !c->spread && !hangs) look(l, q);
   return hangs;
+}
+
+/* The next round is compared. */
+void simt_quiet_begin(simt_launch *l, simt_quiet *q) {
+  if (!l->context.weak && !l->context.spread) look(l, q);
+  q->next = FIRST_LOOK;
 }
 
 /* The block has ended, however. */

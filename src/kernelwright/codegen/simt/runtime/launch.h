@@ -12,7 +12,7 @@ typedef struct {
   u32 n_buffers;
   u32 grid[3];
   u32 overread;
-  u32 pad;
+  u32 cooperative;
 } simt_request;
 
 typedef struct {
@@ -57,14 +57,44 @@ typedef struct {
   u64 rounds, next; /* how many, and after how many they are compared */
   u8 *kept;         /* the state before the round that is compared */
   u64 clock, printed;
-  u64 since; /* when nothing was found to have changed, in ns; 0: something had */
   u32 attention, changed;
 } simt_quiet;
 
 int simt_hangs(simt_launch *l, simt_quiet *q, u32 only_waited);
+void simt_quiet_begin(simt_launch *l, simt_quiet *q);
 void simt_quiet_end(simt_launch *l, simt_quiet *q);
 
-/* Runs one block, given by its linear number; the budget is negative where it did not end. */
+/* What a block needs to itself, while others have begun and not ended. */
+typedef struct {
+  u8 *frames, *local, *shared, *memory;
+  struct simt_check_state *check;
+  struct simt_weak_state *weak;
+  u32 is_taken, pad;
+} simt_room;
+
+/* A block that has begun. */
+typedef struct {
+  u64 number;
+  u8 state[32];     /* of each warp */
+  u32 arrivals[16]; /* of the context, while others run */
+  u32 left;         /* warps that have not ended */
+  u32 began, did;   /* since it was last gone on with: whether a warp did anything but wait */
+  u32 watched, at_grid, barrier_result;
+  u32 room;
+} simt_block;
+
+enum { BLOCK_ENDED, BLOCK_WAITS, BLOCK_HANGS, BLOCK_AT_GRID, BLOCK_STOPPED };
+
+/* driver.c: runs a block, from its beginning or from where it was left. It is left when it has only waited for ``patience`` rounds of its
+   warps (0: never), when it waits and a whole round has changed nothing, and at a barrier of the grid. */
+u32 simt_run_rounds(simt_launch *l, simt_block *b, u64 patience);
+void simt_set_up_frames(simt_launch *l);
+u32 simt_first_waiting(const simt_launch *l, const simt_block *b, u32 *warp, u32 *lane);
+
+/* Runs one block, given by its linear number, to its end; the budget is negative where it did not come there. */
 void simt_run_block(simt_launch *l, u64 block);
+
+/* resident.c */
+void simt_place_block(simt_launch *l, u64 block);
 
 #endif

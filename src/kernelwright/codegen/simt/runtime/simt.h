@@ -96,6 +96,8 @@ enum {
   FAULT_STRAY,
   FAULT_BULK_MISALIGNED,
   FAULT_WAITS,
+  FAULT_ALONE, /* a barrier of the grid, and blocks that never come, or that need not all be there */
+  FAULT_CALL,  /* through a pointer that is no function of its type */
 };
 
 typedef struct {
@@ -154,6 +156,8 @@ typedef struct simt_context {
   u32 attention; /* every access comes to the helpers, because a check or a cache watches */
   u32 watched;   /* the cache looks at this block */
   u32 dynamic_shared, block_shared; /* bytes asked for at the launch, and all */
+  u32 cooperative; /* blocks may wait for all others of the grid */
+  u32 pad;
   /* below: not seen by generated code */
   simt_site *true_sites, *blind_sites; /* blind: copies that always miss */
   u32 n_sites;
@@ -171,7 +175,7 @@ typedef struct simt_context {
   u64 print_size, print_used, print_lost;
   u32 arrivals[16]; /* threads that counted at a barrier without waiting there */
   u32 overread; /* the byte that a read past a buffer gives; more than a byte: it is a fault */
-  u32 pad;
+  u32 pad2;
   struct simt_overreads *overreads;
   struct simt_weak *weak; /* NULL: memory is sequentially consistent */
   u32 spread;   /* other blocks of the launch run at the same time, see spread.c */
@@ -232,7 +236,8 @@ typedef struct {
   u16 kind; /* gathers complete with gathers of the same kind */
   u16 threads; /* how many a barrier waits for; 0: all */
   u8 number;
-  u8 pad[3];
+  u8 is_grid; /* all blocks of the grid wait here for each other */
+  u8 pad[2];
 } simt_point;
 
 /* gather.c */
@@ -249,6 +254,11 @@ void simt_check_barrier(simt_context *c);
 void simt_check_warp(simt_context *c, u32 lanes);
 void simt_check_arrive(simt_context *c, u32 number, u32 first, u32 lanes);
 void simt_check_depart(simt_context *c, u32 number, u32 first, u32 lanes);
+/* What is kept of one block while others run: of a block in a room of its own. The first room's is there from the start. */
+struct simt_check_state *simt_check_state_new(simt_context *c, u32 room);
+void simt_check_state_free(struct simt_check_state *s);
+void simt_check_take(simt_context *c, struct simt_check_state *s);
+void simt_check_grid(simt_context *c, struct simt_check_state *const *states, u32 n);
 
 /* check_lanes.c */
 void simt_check_passed(simt_context *c, u32 point, u32 thread);
@@ -265,6 +275,10 @@ void simt_weak_yield(simt_context *c);
 void simt_weak_settle(simt_context *c);
 void simt_weak_block(simt_context *c);
 void simt_weak_end(simt_context *c);
+struct simt_weak_state *simt_weak_state_new(simt_context *c, u32 room);
+void simt_weak_state_free(struct simt_weak_state *s);
+void simt_weak_take(simt_context *c, struct simt_weak_state *s);
+void simt_weak_grid(simt_context *c, struct simt_weak_state *const *states, u32 n);
 
 #define AGREES(type, field, offset) _Static_assert(offsetof(type, field) == (offset), #type "." #field)
 AGREES(simt_context, budget, ABI_CONTEXT_BUDGET);
@@ -283,6 +297,7 @@ AGREES(simt_context, attention, ABI_CONTEXT_ATTENTION);
 AGREES(simt_context, watched, ABI_CONTEXT_WATCHED);
 AGREES(simt_context, dynamic_shared, ABI_CONTEXT_DYNAMIC_SHARED);
 AGREES(simt_context, block_shared, ABI_CONTEXT_BLOCK_SHARED);
+AGREES(simt_context, cooperative, ABI_CONTEXT_COOPERATIVE);
 AGREES(simt_context, by_value_host, ABI_CONTEXT_BY_VALUE_HOST);
 AGREES(simt_frame, resume, ABI_FRAME_RESUME);
 AGREES(simt_frame, start, ABI_FRAME_START);

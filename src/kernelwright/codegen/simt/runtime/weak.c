@@ -371,3 +371,38 @@ void simt_weak_end(simt_context *c) {
   for (u32 slot = 0; slot < SLOTS; slot++)
     for (simt_word *o = w->words[slot]; o; o = o->next) oldest_first(o->newest), o->newest = NULL;
 }
+
+/* What the threads of one block have seen, while others run. What waits of a block that is left comes true. */
+typedef struct simt_weak_state {
+  simt_seen *seen;
+  u32 is_own, pad;
+} simt_weak_state;
+
+simt_weak_state *simt_weak_state_new(simt_context *c, u32 room) {
+  simt_weak_state *s = calloc(1, sizeof *s);
+  if (!s) return NULL;
+  s->is_own = room != 0;
+  s->seen = room ? calloc(3 * (u64)c->weak->n_threads, sizeof(simt_seen)) : c->weak->seen;
+  if (!s->seen) return free(s), NULL;
+  return s;
+}
+
+void simt_weak_state_free(simt_weak_state *s) {
+  if (s && s->is_own) free(s->seen);
+  free(s);
+}
+
+void simt_weak_take(simt_context *c, simt_weak_state *s) {
+  simt_weak *w = c->weak;
+  if (w->seen != s->seen) simt_weak_settle(c);
+  w->seen = s->seen, w->read = w->seen + w->n_threads, w->fenced = w->read + w->n_threads;
+}
+
+/* A barrier of the grid opens: everybody has seen, and passes on, all that was done before it. */
+void simt_weak_grid(simt_context *c, simt_weak_state *const *states, u32 n) {
+  simt_weak *w = c->weak;
+  simt_weak_settle(c);
+  w->time++;
+  for (u32 i = 0; i < n; i++)
+    for (u32 t = 0; t < 3 * w->n_threads; t++) states[i]->seen[t] = (simt_seen){w->time, w->time};
+}

@@ -27,6 +27,9 @@ using ::memset;
 using ::printf;
 }  // namespace std
 
+// What stands in the table of a class for a virtual function that it leaves to others.
+extern "C" __device__ __inline__ void __cxa_pure_virtual() { __builtin_trap(); }
+
 // What <assert.h> of glibc expands to.
 KW_DEVICE __attribute__((noreturn)) void __assert_fail(const char *message, const char *file, unsigned int line,
                                                        const char *function) {

@@ -115,6 +115,11 @@ static inline cudaError_t cudaLaunchKernel(T *kernel, dim3 grid, dim3 block, voi
                                            cudaStream_t stream = 0) {
     return ::cudaLaunchKernel((const void *)kernel, grid, block, arguments, sharedBytes, stream);
 }
+template <class T>
+static inline cudaError_t cudaLaunchCooperativeKernel(T *kernel, dim3 grid, dim3 block, void **arguments,
+                                                      size_t sharedBytes = 0, cudaStream_t stream = 0) {
+    return ::cudaLaunchCooperativeKernel((const void *)kernel, grid, block, arguments, sharedBytes, stream);
+}
 template <class T> static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, T *kernel) {
     return ::cudaFuncGetAttributes(attributes, (const void *)kernel);
 }

@@ -111,7 +111,7 @@ template <int n> KW_DEVICE typename __kw_floats<n>::type __kw_border(const kwTex
     return texel;
 }
 
-// ---- filters: a texel coordinate for each of the first `dimensions` dimensions, 0 for the others ----
+// ---- filters: a texel coordinate for each of the first `dimensions` dimensions, 0 for the others; `layer`: of one or two dimensions ----
 
 template <int n, bool stored>
 KW_DEVICE typename __kw_floats<n>::type __kw_texel_floats(const kwTextureDescriptor *t, int x, int y, int z) {
@@ -133,19 +133,19 @@ KW_DEVICE __kw_neighbours __kw_find_neighbours(const kwTextureDescriptor *t, int
 }
 
 template <int dimensions, int n, bool stored>
-KW_DEVICE typename __kw_floats<n>::type __kw_sample(const kwTextureDescriptor *t, float x, float y, float z) {
+KW_DEVICE typename __kw_floats<n>::type __kw_sample(const kwTextureDescriptor *t, float x, float y, float z, int layer) {
     typedef typename __kw_floats<n>::type floats;
     unsigned int width = __nvvm_ldg_ui(&t->width), height = __nvvm_ldg_ui(&t->height), depth = __nvvm_ldg_ui(&t->depth);
     if (__nvvm_ldg_i(&t->filter_mode) == cudaFilterModePoint) {
         int i = __kw_nearest(t, 0, x, width);
         int j = dimensions > 1 ? __kw_nearest(t, 1, y, height) : 0;
-        int k = dimensions > 2 ? __kw_nearest(t, 2, z, depth) : 0;
+        int k = dimensions > 2 ? __kw_nearest(t, 2, z, depth) : layer;
         return __kw_texel_floats<n, stored>(t, i, j, k);
     }
-    const __kw_neighbours none = {{0, 0}, 0.0f};
+    const __kw_neighbours none = {{0, 0}, 0.0f}, same = {{layer, 0}, 0.0f};
     __kw_neighbours ix = __kw_find_neighbours(t, 0, x, width);
     __kw_neighbours iy = dimensions > 1 ? __kw_find_neighbours(t, 1, y, height) : none;
-    __kw_neighbours iz = dimensions > 2 ? __kw_find_neighbours(t, 2, z, depth) : none;
+    __kw_neighbours iz = dimensions > 2 ? __kw_find_neighbours(t, 2, z, depth) : same;
     floats slice[2];
     for (int c = 0; c < (dimensions > 2 ? 2 : 1); c++) {
         floats line[2];
@@ -176,10 +176,10 @@ template <class T, bool floats, bool stored> struct __kw_fetch {
     }
     template <int dimensions>
     static __device__ __attribute__((always_inline, nodebug)) T sample(const kwTextureDescriptor *t, float x, float y,
-                                                                       float z) {
+                                                                       float z, int layer = 0) {
         int i = __kw_nearest(t, 0, x, __nvvm_ldg_ui(&t->width));
         int j = dimensions > 1 ? __kw_nearest(t, 1, y, __nvvm_ldg_ui(&t->height)) : 0;
-        int k = dimensions > 2 ? __kw_nearest(t, 2, z, __nvvm_ldg_ui(&t->depth)) : 0;
+        int k = dimensions > 2 ? __kw_nearest(t, 2, z, __nvvm_ldg_ui(&t->depth)) : layer;
         const char *row = __kw_texel_row(t, j, k);
         return row && i >= 0 ? __kw_read_texel<T>(row, i) : T();
     }
@@ -192,8 +192,8 @@ template <class T, bool stored> struct __kw_fetch<T, true, stored> {
     }
     template <int dimensions>
     static __device__ __attribute__((always_inline, nodebug)) T sample(const kwTextureDescriptor *t, float x, float y,
-                                                                       float z) {
-        return __builtin_bit_cast(T, __kw_sample<dimensions, n, stored>(t, x, y, z));
+                                                                       float z, int layer = 0) {
+        return __builtin_bit_cast(T, __kw_sample<dimensions, n, stored>(t, x, y, z, layer));
     }
 };
 template <class T> struct __kw_is_float_texel { enum { value = __is_same(typename __kw_texel<T>::channel, float) }; };

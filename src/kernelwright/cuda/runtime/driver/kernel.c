@@ -28,7 +28,7 @@ static int arguments_of_buffer(const struct kw_kernel *kernel, void **extra, voi
 }
 
 static int launch(CUfunction function, dim3 grid, dim3 block, unsigned int shared_bytes, CUstream stream,
-                  void **parameters, void **extra)
+                  void **parameters, void **extra, int cooperative)
 {
     enum { PARAMETERS = 4096 };
     struct kw_kernel *kernel;
@@ -41,7 +41,10 @@ static int launch(CUfunction function, dim3 grid, dim3 block, unsigned int share
                                                       : arguments_of_buffer(kernel, extra, unpacked);
         parameters = unpacked;
     }
-    return result ? result : (int)cudaLaunchKernel(function, grid, block, parameters, shared_bytes, stream);
+    if (result)
+        return result;
+    return (int)(cooperative ? cudaLaunchCooperativeKernel : cudaLaunchKernel)(function, grid, block, parameters,
+                                                                               shared_bytes, stream);
 }
 
 KW_API CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
@@ -50,20 +53,28 @@ KW_API CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigne
 {
     KW_DRIVER_ENTER();
     return kw_driver_done(launch(function, (dim3){grid_x, grid_y, grid_z}, (dim3){block_x, block_y, block_z}, shared_bytes,
-                                 stream, parameters, extra));
+                                 stream, parameters, extra, 0));
 }
 
-/* What asks for a grid that waits for itself, or for blocks that share more than one has, is not a launch as ever. */
+KW_API CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+                                          unsigned int block_x, unsigned int block_y, unsigned int block_z,
+                                          unsigned int shared_bytes, CUstream stream, void **parameters)
+{
+    KW_DRIVER_ENTER();
+    return kw_driver_done(launch(function, (dim3){grid_x, grid_y, grid_z}, (dim3){block_x, block_y, block_z}, shared_bytes,
+                                 stream, parameters, NULL, 1));
+}
+
+/* What asks for blocks that share more than one has, is not a launch as ever. */
 static int check_attribute(const CUlaunchAttribute *of)
 {
     switch (of->id) {
-    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-        return of->value.cooperative ? CUDA_ERROR_NOT_SUPPORTED : 0;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
         return of->value.clusterDim.x * of->value.clusterDim.y * of->value.clusterDim.z > 1 ? CUDA_ERROR_NOT_SUPPORTED : 0;
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
         return CUDA_ERROR_NOT_SUPPORTED;
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
@@ -79,15 +90,18 @@ KW_API CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, v
     KW_DRIVER_ENTER();
     if (!c || (c->numAttrs && !c->attrs))
         return kw_driver_done(CUDA_ERROR_INVALID_VALUE);
-    for (unsigned int i = 0; i < c->numAttrs; i++)
+    int cooperative = 0;
+    for (unsigned int i = 0; i < c->numAttrs; i++) {
         if (check_attribute(&c->attrs[i])) {
-            kw_say("cuLaunchKernelEx: grids that wait for all of their blocks, clusters of blocks and events in the middle of a "
-                   "kernel are not supported");
+            kw_say("cuLaunchKernelEx: clusters of blocks and events in the middle of a kernel are not supported");
             return kw_driver_done(CUDA_ERROR_NOT_SUPPORTED);
         }
+        if (c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+            cooperative = c->attrs[i].value.cooperative;
+    }
     return kw_driver_done(launch(function, (dim3){c->gridDimX, c->gridDimY, c->gridDimZ},
                                  (dim3){c->blockDimX, c->blockDimY, c->blockDimZ}, c->sharedMemBytes, c->hStream, parameters,
-                                 extra));
+                                 extra, cooperative));
 }
 
 int kw_attribute_of_function(int *value, CUfunction_attribute attribute, CUfunction function)

@@ -106,6 +106,9 @@ CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, s
 CUresult cuLaunchKernel(CUfunction function, unsigned int gridX, unsigned int gridY, unsigned int gridZ,
                         unsigned int blockX, unsigned int blockY, unsigned int blockZ, unsigned int sharedBytes,
                         CUstream stream, void **parameters, void **extra);
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int gridX, unsigned int gridY, unsigned int gridZ,
+                                   unsigned int blockX, unsigned int blockY, unsigned int blockZ,
+                                   unsigned int sharedBytes, CUstream stream, void **parameters);
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra);
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *userData);
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int blockSize,

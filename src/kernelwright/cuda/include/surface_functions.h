@@ -1,0 +1,4 @@
+// Everything this header has in CUDA is in the main header.
+#pragma once
+#define __SURFACE_FUNCTIONS_H__
+#include "kernelwright_cuda.h"
