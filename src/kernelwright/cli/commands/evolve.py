@@ -220,7 +220,7 @@ def _new_run(
             raise Misuse("a suite program brings its own data", hint=f"kw evolve {first}")
         return _suite_run(first.removeprefix(SUITE), flags, own, asked)
     given = GivenProgram.of([Path(path) for path in paths], arguments, flags, own)
-    executable = given.executable(_say)
+    executable = given.executable()
     with _folder(Path(first).stem, name) as folder:
 
         def recorded(line: Sequence[str], target: Path, limit_s: float | None = None) -> Path:
@@ -273,7 +273,7 @@ def _suite_run(title: str, flags: CompileFlags, own: dict[str, Any], asked: _Ask
     source = replaced(source, define=(*source.define, *define))
     flags = replaced(flags, options=replaced(flags.options, source=source))
     given = GivenProgram.of(list(program.source_paths), (), flags, own)
-    executable = given.executable(_say)
+    executable = given.executable()
     with _folder(title, asked.name) as folder:
         recordings: list[DataSet] = []
         for number, (size, seed) in enumerate((*DATA_SETS, *HELD_OUT), start=1):
