@@ -38,14 +38,22 @@ class announced:
         self._what = what
         self._over: Event | None = None
 
-    def __enter__(self) -> None:
+    def now(self, what: str) -> None:
+        """How far it is."""
+        self._what = what
+
+    def __enter__(self) -> announced:
         self._began = time.monotonic()
         _steps.append(self)
         if len(_steps) == 1 and _listener is not None:
-            from threading import Event, Thread  # a compile that takes a tenth of a second has no need of them elsewhere
+            from threading import (
+                Event,
+                Thread,
+            )  # a compile that takes a tenth of a second has no need of them elsewhere
 
             self._over = Event()
             Thread(target=self._announce, args=(_listener, self._over), name="announce steps", daemon=True).start()
+        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

@@ -71,8 +71,8 @@ def link_executable(
 ) -> Path:
     """Links ``objects`` with our runtime to ``output``, whole or not at all, and returns it.
 
-    Raises ``CompileError`` for CUDA calls that we do not implement and for symbols that nobody defines, ``Misuse`` for an object that is none, ``ToolError`` when
-    the linker fails or the output cannot be written.
+    Raises ``CompileError`` for CUDA calls that we do not implement and for symbols that nobody defines, ``Misuse`` for an object
+    that is none, ``ToolError`` when the linker fails or the output cannot be written.
     """
     if not objects:
         raise Misuse("there is nothing to link", hint="give at least one source file")

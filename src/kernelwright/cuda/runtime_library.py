@@ -88,7 +88,10 @@ def static_runtime(cache: Cache | None = None, nvidia: int | None = None) -> Sta
     key = content_key(["static", str(nvidia), *_ingredients()])
     archive, end = cache.get("runtime", key), cache.get("runtime-managed", key)
     if archive is None or end is None:
-        with announced("compiling our CUDA runtime (once)"), tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
+        with (
+            announced("compiling our CUDA runtime (once)"),
+            tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch,
+        ):
             folder = Path(scratch)
             objects = [
                 *_compile_all(folder, nvidia),

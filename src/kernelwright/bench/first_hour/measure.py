@@ -93,7 +93,7 @@ def measure(quick: bool, say: Say) -> Measured:
     with tempfile.TemporaryDirectory(prefix="kernelwright-hour-") as name:
         folder = Path(name)
         kw = [sys.executable, "-m", "kernelwright"] if quick else _installed(folder / "environment", say)
-        rows = [each for each in _rounds(folder, kw, shown, ROUNDS[:: 2 if quick else 1], result, say)]
+        rows = list(_rounds(folder, kw, shown, ROUNDS[:: 2 if quick else 1], result, say))
     result.rows += [each.row() for each in rows]
     _promised(result, rows)
     return result
@@ -126,14 +126,16 @@ def _rounds(
         place = folder / f"place{number}"
         shutil.copytree(ROOT / "examples", place / "examples")
         for command in shown:
-            if missing := [word for word in command.words if word.startswith("kw-runs/") and not (place / word).exists()]:
-                result.notes.append(f"{each.name}: {command} left out, {missing[0]} is not there after so short a search")
+            if missing := [
+                word for word in command.words if word.startswith("kw-runs/") and not (place / word).exists()
+            ]:
+                result.notes.append(
+                    f"{each.name}: {command} left out, {missing[0]} is not there after so short a search"
+                )
                 continue
             say(f"{each.name}: {command}")
             limit = README_LIMIT_S if command.page == README else LIMIT_S
-            came = watched(
-                [*kw, *command.words], place, _environment(home, kw), terminal=each.terminal, limit_s=limit
-            )
+            came = watched([*kw, *command.words], place, _environment(home, kw), terminal=each.terminal, limit_s=limit)
             found = Followed(each, command, came)
             if found.fails:
                 last = came.text.strip().splitlines()
@@ -161,7 +163,9 @@ def _promised(result: Measured, rows: Sequence[Followed]) -> None:
     evolved = [each.watched for each in rows if each.shown.words[0] == "evolve"]
     met = [(each, each.until(CANDIDATE) or each.end) for each in evolved]
     watched_, latest = max(met, key=lambda each: each[1].at_s)
-    _at_most(result, "seconds until kw evolve shows its first candidate", watched_, latest.at_s, latest.cpu_s, CANDIDATE_S)
+    _at_most(
+        result, "seconds until kw evolve shows its first candidate", watched_, latest.at_s, latest.cpu_s, CANDIDATE_S
+    )
     for terminal, where in ((True, "in a terminal"), (False, "through a pipe")):
         some = [each.watched for each in rows if each.round.terminal is terminal]
         longest = max(some, key=lambda each: _disturbed(each.silence.seconds, each.silence.cpu_s, SILENT_S, each)[1])

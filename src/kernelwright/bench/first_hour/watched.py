@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from kernelwright.lazy_dataclasses import dataclass
@@ -64,15 +66,11 @@ class Watched:
     def silence(self) -> Silence:
         """The longest one, those before the first word and after the last included."""
         moments = [Said(0.0, 0.0, b""), *self.said, self.end]
-        gaps = [
-            Silence(b.at_s - a.at_s, b.cpu_s - a.cpu_s, a.at_s) for a, b in zip(moments, moments[1:], strict=False)
-        ]
+        gaps = [Silence(b.at_s - a.at_s, b.cpu_s - a.cpu_s, a.at_s) for a, b in pairwise(moments)]
         return max(gaps, key=lambda each: each.seconds)
 
     def until(self, what: bytes) -> Said | None:
         """The moment from which on ``what`` (a pattern's bytes) had been said; None when it never was."""
-        import re
-
         pattern, so_far = re.compile(what), b""
         for each in self.said:
             so_far = so_far[-1000:] + each.text
