@@ -17,12 +17,11 @@ from typing import Literal, NamedTuple
 from kernelwright.errors import Misuse
 from kernelwright.grammar.bnf import Grammar
 from kernelwright.grammar.derivation import CODONS as LIMIT
-from kernelwright.grammar.derivation import Derivation, Span, derive, spans
+from kernelwright.grammar.derivation import Derivation, Layout, derive, layout, text_of
 from kernelwright.grammar.genotype import (
     CODONS,
     Genotype,
     crossover,
-    exchange,
     mutate,
     random_genotype,
     unrolled,
@@ -30,7 +29,7 @@ from kernelwright.grammar.genotype import (
 from kernelwright.grammar.grow import grown_genotype
 from kernelwright.grammar.problem import Problem
 from kernelwright.lazy_dataclasses import dataclass
-from kernelwright.search.generations import Rates
+from kernelwright.search.generations import Rates, below
 
 FIRST_TRIES = 200
 """Draws of random genotypes for one place before the grammar is given up."""
@@ -81,13 +80,29 @@ def breeding_of(problem: Problem, dials: Dials | None = None) -> Breeding:
     return Breeding(problem.language, dials.codons, dials.longest, dials.initial)
 
 
-class Individual(NamedTuple):
-    genotype: Genotype
-    derivation: Derivation
+class Individual:
+    """A genotype and what it derives; equal where the genotypes are."""
 
-    @property
-    def text(self) -> str:
-        return self.derivation.text
+    __slots__ = ("derivation", "genotype", "laid_out", "text")
+
+    def __init__(self, genotype: Genotype, derivation: Derivation) -> None:
+        self.genotype, self.derivation, self.text = genotype, derivation, derivation.text
+        self.laid_out: Layout | None = None
+        """Of its derivation, once somebody has asked."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Individual) and self.genotype == other.genotype
+
+    def __hash__(self) -> int:
+        return hash(self.genotype)
+
+
+class _Part(NamedTuple):
+    """What one symbol led to."""
+
+    codons: Genotype
+    choices: tuple[int, ...]
+    text: str
 
 
 class Breeding:
@@ -105,9 +120,8 @@ class Breeding:
     def draw(self, dice: random.Random) -> Individual:
         """A random program. Raises ``Misuse`` for a grammar whose derivations are too long or hardly end."""
         if self._initial == "ramped":
-            found = self._individual(grown_genotype(self._grammar, dice, self._codons, self._longest))
-            assert found is not None
-            return found
+            genotype, choices = grown_genotype(self._grammar, dice, self._codons, self._longest)
+            return Individual(genotype, Derivation(text_of(self._grammar, choices), choices, len(genotype)))
         for _ in range(FIRST_TRIES):
             if found := self._individual(random_genotype(dice, self._codons), LIMIT):
                 return found
@@ -121,32 +135,31 @@ class Breeding:
         if dice.random() < ONE_POINT:
             within = min(one.derivation.used, other.derivation.used)
             pair = crossover(one.genotype, other.genotype, dice, within)
-        else:
-            a, mine = self._read(one)
-            b, theirs = self._read(other)
-            part = dice.choice(mine)
-            same = [each for each in theirs if each.symbol == part.symbol]
-            if not same:
-                return []
-            there = dice.choice(same)
-            pair = exchange(a, slice(part.begin, part.end), b, slice(there.begin, there.end))
-        return [found for genotype in pair if (found := self._individual(genotype))]
+            return [found for genotype in pair if (found := self._individual(genotype))]
+        mine, theirs = self._layout(one), self._layout(other)
+        at = below(dice, len(mine.symbols))
+        same = theirs.by_symbol.get(mine.symbols[at])
+        if not same:
+            return []
+        there = same[below(dice, len(same))]
+        a, b = self._part(one, at), self._part(other, there)
+        return [child for child in (self._spliced(one, at, b), self._spliced(other, there, a)) if child]
 
     def mutate(self, dice: random.Random, one: Individual) -> Individual:
         """Another program; the same where what was drawn derives none."""
         if dice.random() >= REGROW:
             used = one.derivation.used
             return self._individual(mutate(one.genotype, dice, 1 / used, used)) or one
-        genotype, mine = self._read(one)
-        part = dice.choice(mine)
+        mine = self._layout(one)
+        at = below(dice, len(mine.symbols))
+        symbol = mine.symbols[at]
         if self._initial == "ramped":
-            anew = grown_genotype(self._grammar, dice, 1, self._longest, part.symbol)
-        else:
-            anew = random_genotype(dice, self._codons)
-        grown = derive(self._grammar, anew, self._longest, part.symbol)
-        if grown is None:
+            _, choices = grown_genotype(self._grammar, dice, 1, self._longest, symbol)
+            return self._spliced(one, at, _Part(choices, choices, text_of(self._grammar, choices, symbol))) or one
+        anew = derive(self._grammar, random_genotype(dice, self._codons), self._longest, symbol)
+        if anew is None:
             return one
-        return self._individual(genotype[: part.begin] + grown.choices + genotype[part.end :]) or one
+        return self._spliced(one, at, _Part(anew.choices, anew.choices, anew.text)) or one
 
     def same(self, one: Individual) -> str:
         """Its program."""
@@ -158,6 +171,30 @@ class Breeding:
         derivation = derive(self._grammar, genotype, longest or self._longest)
         return Individual(genotype, derivation) if derivation else None
 
-    def _read(self, one: Individual) -> tuple[Genotype, list[Span]]:
-        """The integers as its derivation reads them, and what each symbol led to."""
-        return unrolled(one.genotype, len(one.derivation.choices)), spans(self._grammar, one.derivation)
+    def _layout(self, one: Individual) -> Layout:
+        found = one.laid_out
+        if found is None:
+            found = one.laid_out = layout(self._grammar, one.derivation.choices)
+        return found
+
+    def _part(self, one: Individual, at: int) -> _Part:
+        """What the symbol of a choice led to."""
+        within, choices = self._layout(one), one.derivation.choices
+        end = within.ends[at]
+        return _Part(
+            unrolled(one.genotype, len(choices))[at:end],
+            choices[at:end],
+            one.text[within.text_begins[at] : within.text_ends[at]],
+        )
+
+    def _spliced(self, one: Individual, at: int, part: _Part) -> Individual | None:
+        """With ``part`` for what the symbol of a choice led to; None where that takes too many choices. Nothing is derived anew: what
+        stands before and behind reads as before."""
+        within, choices = self._layout(one), one.derivation.choices
+        end = within.ends[at]
+        if len(choices) - (end - at) + len(part.choices) > self._longest:
+            return None
+        genotype = unrolled(one.genotype, len(choices))
+        genotype = genotype[:at] + part.codons + genotype[end:]
+        text = one.text[: within.text_begins[at]] + part.text + one.text[within.text_ends[at] :]
+        return Individual(genotype, Derivation(text, choices[:at] + part.choices + choices[end:], len(genotype)))

@@ -8,8 +8,9 @@ at the last integer: on from the first
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from itertools import cycle, islice
+from typing import Any, NamedTuple
 
 from kernelwright.cache import content_key
 from kernelwright.grammar.bnf import Grammar
@@ -51,22 +52,40 @@ def derive(
     if not genotype:
         raise ValueError("a genotype has at least one integer")
     rules, start = grammar.numbered
+    measured = grammar.measured
     parts: list[str] = []
     choices: list[int] = []
-    codons = len(genotype)
-    todo: list[int | str] = [start if symbol is None else symbol]
-    while todo:
+    todo: list[Any] = [start if symbol is None else symbol]  # half of a search's time: letters and numbers are told apart once
+    symbols = 1
+    for codon in islice(cycle(genotype), limit):
         part = todo.pop()
-        if isinstance(part, str):
+        while part.__class__ is str:
             parts.append(part)
-            continue
-        if len(choices) == limit:
-            return None
+            part = todo.pop()
         alternatives = rules[part]
-        choice = genotype[len(choices) % codons] % len(alternatives)
+        choice = codon % len(alternatives)
         choices.append(choice)
         todo += alternatives[choice]
-    return Derivation("".join(parts), tuple(choices), codons)
+        symbols += measured[part][choice][1] - 1
+        if not symbols:
+            parts += todo[::-1]
+            return Derivation("".join(parts), tuple(choices), len(genotype))
+    return None
+
+
+def text_of(grammar: Grammar, choices: Sequence[int], symbol: int | None = None) -> str:
+    """The text that whole choices derive. ``symbol`` as for ``derive``."""
+    rules, start = grammar.numbered
+    parts: list[str] = []
+    todo: list[Any] = [start if symbol is None else symbol]
+    for choice in choices:
+        part = todo.pop()
+        while part.__class__ is str:
+            parts.append(part)
+            part = todo.pop()
+        todo += rules[part][choice]
+    parts += todo[::-1]
+    return "".join(parts)
 
 
 def steps(grammar: Grammar, derivation: Derivation) -> list[str]:
@@ -94,24 +113,56 @@ class Span(NamedTuple):
     end: int
 
 
-def spans(grammar: Grammar, derivation: Derivation) -> list[Span]:
-    """One for each choice, in their order: derivations are leftmost, so what a symbol leads to stands together."""
-    rules, start = grammar.numbered
+class Layout(NamedTuple):
+    """What each choice's symbol led to, by the number of the choice: lists of one length. A derivation is leftmost, so the choices of
+    a symbol stand together, and so does its text."""
+
+    symbols: list[int]
+    """Their numbers among the grammar's rules."""
+    ends: list[int]
+    """One behind the last choice."""
+    text_begins: list[int]
+    text_ends: list[int]
+    by_symbol: Mapping[int, list[int]]
+    """The choices of each symbol."""
+
+
+def layout(grammar: Grammar, choices: Sequence[int], symbol: int | None = None) -> Layout:
+    """Of whole choices. ``symbol`` as for ``derive``."""
+    measured = grammar.measured
     symbols: list[int] = []
-    inside: list[int] = []
-    todo = [start]
-    for choice in derivation.choices:
-        symbol = todo.pop()
-        met = [part for part in rules[symbol][choice] if isinstance(part, int)]
-        symbols.append(symbol)
-        inside.append(len(met))
-        todo += met
-    ends: list[int] = []
-    found: list[Span] = []
+    begins: list[int] = []
+    by_symbol: dict[int, list[int]] = {}
+    todo = [grammar.numbered[1] if symbol is None else symbol]
+    letters = 0
+    for at, choice in enumerate(choices):
+        part = todo.pop()
+        while part < 0:
+            letters += ~part
+            part = todo.pop()
+        symbols.append(part)
+        begins.append(letters)
+        if part in by_symbol:
+            by_symbol[part].append(at)
+        else:
+            by_symbol[part] = [at]
+        todo += measured[part][choice][0]
+    ends, text_ends = [0] * len(symbols), [0] * len(symbols)
+    open_ends: list[int] = []
+    lengths: list[int] = []
     for at in range(len(symbols) - 1, -1, -1):
+        _, inside, length = measured[symbols[at]][choices[at]]
         end = at + 1
-        for _ in range(inside[at]):
-            end = ends.pop()
-        ends.append(end)
-        found.append(Span(symbols[at], at, end))
-    return found[::-1]
+        for _ in range(inside):
+            end = open_ends.pop()
+            length += lengths.pop()
+        open_ends.append(end)
+        lengths.append(length)
+        ends[at], text_ends[at] = end, begins[at] + length
+    return Layout(symbols, ends, begins, text_ends, by_symbol)
+
+
+def spans(grammar: Grammar, derivation: Derivation) -> list[Span]:
+    """One for each choice, in their order."""
+    found = layout(grammar, derivation.choices)
+    return [Span(symbol, at, end) for at, (symbol, end) in enumerate(zip(found.symbols, found.ends, strict=True))]
