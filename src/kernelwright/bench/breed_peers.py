@@ -60,7 +60,7 @@ class Bout:
     """Of all programs evaluated: operators, functions, variables and numbers."""
     best: float = field(default=math.inf)
 
-    def judged(self, worth: float | None, nodes: int) -> float:
+    def judged(self, worth: float | None, nodes: int = 0) -> float:
         """Counts an evaluation; what is worth nothing comes last."""
         found = math.inf if worth is None else worth
         self.evaluations += 1
@@ -124,7 +124,7 @@ def _row(problem: Problem, system: str, bouts: list[Bout]) -> dict[str, Any]:
 
 def grammatical(problem: Problem, backend: str, seed: int, evaluations: int) -> Bout:
     """Bred from the grammar with the problem's own settings, for so many evaluations."""
-    bout, known = Bout(), dict[str, float]()
+    bout, known, uncounted_s = Bout(), dict[str, float](), 0.0
     dials = dials_of(problem)
     begin = time.process_time()
     search = Generations(breeding_of(problem, dials), seed=seed, rates=dials)
@@ -136,11 +136,14 @@ def grammatical(problem: Problem, backend: str, seed: int, evaluations: int) -> 
             start = time.process_time()
             for text, answers in zip(new, answers_to(runner, new), strict=True):
                 worth = None if isinstance(answers, Rejected) else problem.worth(answers)
-                known[text] = bout.judged(worth, len(NODE.findall(text)))
+                known[text] = bout.judged(worth)
             bout.evaluating_s += time.process_time() - start
+            counted = time.process_time()
+            bout.nodes += sum(len(NODE.findall(text)) for text in new)
+            uncounted_s += time.process_time() - counted
             worths = [known.get(each.text, math.inf) for each in generation]
             search.tell([Result(i, (w,) if w < math.inf else None) for i, w in zip(generation, worths, strict=True)])
-    bout.whole_s = time.process_time() - begin
+    bout.whole_s = time.process_time() - begin - uncounted_s
     return bout
 
 

@@ -52,24 +52,20 @@ def derive(
     if not genotype:
         raise ValueError("a genotype has at least one integer")
     rules, start = grammar.numbered
-    measured = grammar.measured
     parts: list[str] = []
     choices: list[int] = []
-    todo: list[Any] = [start if symbol is None else symbol]  # half of a search's time: letters and numbers are told apart once
-    symbols = 1
-    for codon in islice(cycle(genotype), limit):
+    todo: list[Any] = [None, start if symbol is None else symbol]
+    for codon in islice(cycle(genotype), limit + 1):
         part = todo.pop()
         while part.__class__ is str:
             parts.append(part)
             part = todo.pop()
+        if part is None:
+            return Derivation("".join(parts), tuple(choices), len(genotype))
         alternatives = rules[part]
         choice = codon % len(alternatives)
         choices.append(choice)
         todo += alternatives[choice]
-        symbols += measured[part][choice][1] - 1
-        if not symbols:
-            parts += todo[::-1]
-            return Derivation("".join(parts), tuple(choices), len(genotype))
     return None
 
 
