@@ -48,7 +48,7 @@ class Interpreter:
         code = problem.code(text)
         found = self._parts.answer(code) if self._parts is not None else None
         if found is not None:
-            return np.broadcast_to(found, (problem.count,))
+            return found if found.ndim else np.broadcast_to(found, (problem.count,))
         try:
             statements, _ = parse(code, self._scope)
             after = interpret(statements, self._before, self._arrays, problem.count, operations=self._operations)

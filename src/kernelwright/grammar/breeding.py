@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 from kernelwright.errors import Misuse
 from kernelwright.grammar.bnf import Grammar
 from kernelwright.grammar.derivation import CODONS as LIMIT
-from kernelwright.grammar.derivation import Derivation, Layout, derive, layout, text_of
+from kernelwright.grammar.derivation import Derivation, Layout, derive, extent, layout, text_of
 from kernelwright.grammar.genotype import (
     CODONS,
     Genotype,
@@ -100,9 +100,15 @@ class Individual:
 class _Part(NamedTuple):
     """What one symbol led to."""
 
+    at: int
+    """Its first choice."""
+    begin: int
+    """Of its text, in that of the whole."""
     codons: Genotype
     choices: tuple[int, ...]
     text: str
+    layout: Layout
+    """Of these choices, its letters counted as ``begin`` is."""
 
 
 class Breeding:
@@ -138,12 +144,12 @@ class Breeding:
             return [found for genotype in pair if (found := self._individual(genotype))]
         mine, theirs = self._layout(one), self._layout(other)
         at = below(dice, len(mine.symbols))
-        same = theirs.by_symbol.get(mine.symbols[at])
+        wanted = mine.symbols[at]
+        same = [n for n, symbol in enumerate(theirs.symbols) if symbol == wanted]
         if not same:
             return []
-        there = same[below(dice, len(same))]
-        a, b = self._part(one, at), self._part(other, there)
-        return [child for child in (self._spliced(one, at, b), self._spliced(other, there, a)) if child]
+        a, b = self._part(one, at), self._part(other, same[below(dice, len(same))])
+        return [child for child in (self._spliced(one, a, b), self._spliced(other, b, a)) if child]
 
     def mutate(self, dice: random.Random, one: Individual) -> Individual:
         """Another program; the same where what was drawn derives none."""
@@ -155,11 +161,14 @@ class Breeding:
         symbol = mine.symbols[at]
         if self._initial == "ramped":
             _, choices = grown_genotype(self._grammar, dice, 1, self._longest, symbol)
-            return self._spliced(one, at, _Part(choices, choices, text_of(self._grammar, choices, symbol))) or one
-        anew = derive(self._grammar, random_genotype(dice, self._codons), self._longest, symbol)
-        if anew is None:
-            return one
-        return self._spliced(one, at, _Part(anew.choices, anew.choices, anew.text)) or one
+            text = text_of(self._grammar, choices, symbol)
+        else:
+            anew = derive(self._grammar, random_genotype(dice, self._codons), self._longest, symbol)
+            if anew is None:
+                return one
+            choices, text = anew.choices, anew.text
+        new = _Part(0, 0, choices, choices, text, layout(self._grammar, choices, symbol))
+        return self._spliced(one, self._part(one, at), new) or one
 
     def same(self, one: Individual) -> str:
         """Its program."""
@@ -179,22 +188,33 @@ class Breeding:
 
     def _part(self, one: Individual, at: int) -> _Part:
         """What the symbol of a choice led to."""
-        within, choices = self._layout(one), one.derivation.choices
-        end = within.ends[at]
+        (symbols, letters), choices = self._layout(one), one.derivation.choices
+        end, length = extent(self._grammar, choices, symbols, at)
+        begin = letters[at]
         return _Part(
+            at,
+            begin,
             unrolled(one.genotype, len(choices))[at:end],
             choices[at:end],
-            one.text[within.text_begins[at] : within.text_ends[at]],
+            one.text[begin : begin + length],
+            Layout(symbols[at:end], letters[at:end]),
         )
 
-    def _spliced(self, one: Individual, at: int, part: _Part) -> Individual | None:
-        """With ``part`` for what the symbol of a choice led to; None where that takes too many choices. Nothing is derived anew: what
-        stands before and behind reads as before."""
-        within, choices = self._layout(one), one.derivation.choices
-        end = within.ends[at]
-        if len(choices) - (end - at) + len(part.choices) > self._longest:
+    def _spliced(self, one: Individual, old: _Part, new: _Part) -> Individual | None:
+        """With ``new`` in the place of its part ``old``, which the same symbol led to; None where that takes too many choices. Nothing
+        is derived anew: what stands before and behind reads as before."""
+        (symbols, letters), choices, text = self._layout(one), one.derivation.choices, one.text
+        at, end = old.at, old.at + len(old.choices)
+        if len(choices) - len(old.choices) + len(new.choices) > self._longest:
             return None
         genotype = unrolled(one.genotype, len(choices))
-        genotype = genotype[:at] + part.codons + genotype[end:]
-        text = one.text[: within.text_begins[at]] + part.text + one.text[within.text_ends[at] :]
-        return Individual(genotype, Derivation(text, choices[:at] + part.choices + choices[end:], len(genotype)))
+        genotype = genotype[:at] + new.codons + genotype[end:]
+        begin = old.begin
+        text = text[:begin] + new.text + text[begin + len(old.text) :]
+        child = Individual(genotype, Derivation(text, choices[:at] + new.choices + choices[end:], len(genotype)))
+        moved, behind = begin - new.begin, len(new.text) - len(old.text)
+        child.laid_out = Layout(
+            symbols[:at] + new.layout.symbols + symbols[end:],
+            letters[:at] + [n + moved for n in new.layout.letters] + [n + behind for n in letters[end:]],
+        )
+        return child

@@ -8,7 +8,7 @@ at the last integer: on from the first
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import cycle, islice
 from typing import Any, NamedTuple
 
@@ -110,17 +110,10 @@ class Span(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """What each choice's symbol led to, by the number of the choice: lists of one length. A derivation is leftmost, so the choices of
-    a symbol stand together, and so does its text."""
+    """By the number of a choice: its symbol's number among the grammar's rules, and where its text begins."""
 
     symbols: list[int]
-    """Their numbers among the grammar's rules."""
-    ends: list[int]
-    """One behind the last choice."""
-    text_begins: list[int]
-    text_ends: list[int]
-    by_symbol: Mapping[int, list[int]]
-    """The choices of each symbol."""
+    letters: list[int]
 
 
 def layout(grammar: Grammar, choices: Sequence[int], symbol: int | None = None) -> Layout:
@@ -128,37 +121,34 @@ def layout(grammar: Grammar, choices: Sequence[int], symbol: int | None = None) 
     measured = grammar.measured
     symbols: list[int] = []
     begins: list[int] = []
-    by_symbol: dict[int, list[int]] = {}
     todo = [grammar.numbered[1] if symbol is None else symbol]
     letters = 0
-    for at, choice in enumerate(choices):
+    for choice in choices:
         part = todo.pop()
         while part < 0:
             letters += ~part
             part = todo.pop()
         symbols.append(part)
         begins.append(letters)
-        if part in by_symbol:
-            by_symbol[part].append(at)
-        else:
-            by_symbol[part] = [at]
         todo += measured[part][choice][0]
-    ends, text_ends = [0] * len(symbols), [0] * len(symbols)
-    open_ends: list[int] = []
-    lengths: list[int] = []
-    for at in range(len(symbols) - 1, -1, -1):
+    return Layout(symbols, begins)
+
+
+def extent(grammar: Grammar, choices: Sequence[int], symbols: Sequence[int], at: int) -> tuple[int, int]:
+    """What the symbol of a choice led to, those of the symbols inside included: one behind its last choice, and how many letters. A
+    derivation is leftmost, so the choices of a symbol stand together, and so does its text."""
+    measured = grammar.measured
+    open_ones, letters = 1, 0
+    while open_ones:
         _, inside, length = measured[symbols[at]][choices[at]]
-        end = at + 1
-        for _ in range(inside):
-            end = open_ends.pop()
-            length += lengths.pop()
-        open_ends.append(end)
-        lengths.append(length)
-        ends[at], text_ends[at] = end, begins[at] + length
-    return Layout(symbols, ends, begins, text_ends, by_symbol)
+        open_ones += inside - 1
+        letters += length
+        at += 1
+    return at, letters
 
 
 def spans(grammar: Grammar, derivation: Derivation) -> list[Span]:
     """One for each choice, in their order."""
-    found = layout(grammar, derivation.choices)
-    return [Span(symbol, at, end) for at, (symbol, end) in enumerate(zip(found.symbols, found.ends, strict=True))]
+    choices = derivation.choices
+    symbols = layout(grammar, choices).symbols
+    return [Span(symbol, at, extent(grammar, choices, symbols, at)[0]) for at, symbol in enumerate(symbols)]

@@ -117,6 +117,9 @@ class Parts:
         values = [each.values for each in operands]
         if is_one_operation:
             found = OPERATIONS[tree.op](*values)
+            found.setflags(write=False)  # a fitness function gets it, and others after it
+        elif tree.op == "variable":
+            return operands[0]._replace(levels=levels + operands[0].levels)
         else:
             found = self._interpreted(tree, dict(zip(names, values, strict=True)))
         return _Operand(tree.type, found, levels + max([each.levels for each in operands], default=0))
@@ -129,7 +132,9 @@ class Parts:
         return found
 
     def _interpreted(self, tree: Expression, variables: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
-        return interpret((Assign("value", tree),), variables, {}, self._cases)["value"]
+        found = interpret((Assign("value", tree),), variables, {}, self._cases)["value"]
+        found.setflags(write=False)
+        return found
 
 
 def _form(before: str, between: Sequence[str], behind: str, operands: Sequence[_Operand]) -> _Form:
