@@ -16,6 +16,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from typing import Any
 
 from kernelwright.errors import Misuse, Place
 from kernelwright.lazy_dataclasses import dataclass
@@ -116,6 +117,18 @@ class Grammar:
             for alternatives in self.rules.values()
         ]
         return rules, names[self.start]
+
+    @cached_property
+    def led(self) -> list[tuple[int, list[tuple[str, list[Any]]]]]:
+        """Of each rule, by number: how many alternatives it has; of each the text before its first symbol, and the rest as ``numbered``
+        has it."""
+        found = []
+        for alternatives in self.numbered[0]:
+            split = [
+                (each[-1], each[:-1]) if each and isinstance(each[-1], str) else ("", each) for each in alternatives
+            ]
+            found.append((len(split), split))
+        return found
 
     @cached_property
     def measured(self) -> list[list[tuple[list[int], int, int]]]:

@@ -51,35 +51,40 @@ def derive(
     with, if not the start's. Raises ``ValueError`` for an empty genotype."""
     if not genotype:
         raise ValueError("a genotype has at least one integer")
-    rules, start = grammar.numbered
+    rules = grammar.led
     parts: list[str] = []
     choices: list[int] = []
-    todo: list[Any] = [None, start if symbol is None else symbol]
+    todo: list[Any] = [None, grammar.numbered[1] if symbol is None else symbol]
+    say, take, choose = parts.append, todo.pop, choices.append
     for codon in islice(cycle(genotype), limit + 1):
-        part = todo.pop()
+        part = take()
         while part.__class__ is str:
-            parts.append(part)
-            part = todo.pop()
+            say(part)
+            part = take()
         if part is None:
             return Derivation("".join(parts), tuple(choices), len(genotype))
-        alternatives = rules[part]
-        choice = codon % len(alternatives)
-        choices.append(choice)
-        todo += alternatives[choice]
+        count, alternatives = rules[part]
+        choice = codon % count
+        choose(choice)
+        lead, rest = alternatives[choice]
+        say(lead)
+        todo += rest
     return None
 
 
 def text_of(grammar: Grammar, choices: Sequence[int], symbol: int | None = None) -> str:
     """The text that whole choices derive. ``symbol`` as for ``derive``."""
-    rules, start = grammar.numbered
+    rules = grammar.led
     parts: list[str] = []
-    todo: list[Any] = [start if symbol is None else symbol]
+    todo: list[Any] = [grammar.numbered[1] if symbol is None else symbol]
     for choice in choices:
         part = todo.pop()
         while part.__class__ is str:
             parts.append(part)
             part = todo.pop()
-        todo += rules[part][choice]
+        lead, rest = rules[part][1][choice]
+        parts.append(lead)
+        todo += rest
     parts += todo[::-1]
     return "".join(parts)
 
