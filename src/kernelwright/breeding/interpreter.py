@@ -48,7 +48,11 @@ class Interpreter:
         code = problem.code(text)
         found = self._parts.answer(code) if self._parts is not None else None
         if found is not None:
-            return found if found.ndim else np.broadcast_to(found, (problem.count,))
+            if not found.ndim:
+                return np.broadcast_to(found, (problem.count,))
+            answers = found.view()
+            answers.setflags(write=False)  # others get it after this fitness function
+            return answers
         try:
             statements, _ = parse(code, self._scope)
             after = interpret(statements, self._before, self._arrays, problem.count, operations=self._operations)

@@ -65,7 +65,7 @@ class Parts:
         self._answer, self._type, self._cases = answer, scope.variables[answer], cases
         self._given = {name: _Operand(scope.variables[name], each, 0) for name, each in variables.items()}
         clashes = any(name.startswith(_PREFIX) for name in (*variables, *scope.arrays))
-        self._is_usable = cases <= MOST_CASES and self._type != "bool" and not clashes
+        self._is_usable = cases <= MOST_CASES and not clashes
         self._forms: dict[tuple[str, ...], _Form] = {}
         self._forget()
 
@@ -117,7 +117,6 @@ class Parts:
         values = [each.values for each in operands]
         if is_one_operation:
             found = OPERATIONS[tree.op](*values)
-            found.setflags(write=False)  # a fitness function gets it, and others after it
         elif tree.op == "variable":
             return operands[0]._replace(levels=levels + operands[0].levels)
         else:
@@ -132,9 +131,7 @@ class Parts:
         return found
 
     def _interpreted(self, tree: Expression, variables: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
-        found = interpret((Assign("value", tree),), variables, {}, self._cases)["value"]
-        found.setflags(write=False)
-        return found
+        return interpret((Assign("value", tree),), variables, {}, self._cases)["value"]
 
 
 def _form(before: str, between: Sequence[str], behind: str, operands: Sequence[_Operand]) -> _Form:
