@@ -108,9 +108,9 @@ def watched(
                 interrupted = True
                 os.killpg(process.pid, signal.SIGINT)
             if now > limit_s + GRACE_S:
-                raise TimeoutError(f"{' '.join(command)} goes on after Ctrl-C")
+                break
         before = os.times()
-        code = process.wait(GRACE_S)
+        code = _ended(process)
         after = os.times()
         at_end = time.monotonic() - begin
         # What was reaped is counted when it has ended; a process that was not waited for is in `cpu` only.
@@ -124,6 +124,16 @@ def watched(
     total, idle = (now - before for now, before in zip(_machine_s(), (total, idle), strict=True))
     others = max(0.0, total - idle - cpu) / max(total, 1e-9)
     return Watched(tuple(said), Said(at_end, cpu, b""), code, interrupted, others)
+
+
+def _ended(process: subprocess.Popen[bytes]) -> int:
+    """Its exit code; that of a killed one where it goes on although it has closed its streams."""
+    try:
+        return process.wait(GRACE_S)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        return process.wait()
 
 
 def _read(end: int) -> bytes:
