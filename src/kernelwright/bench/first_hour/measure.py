@@ -168,7 +168,7 @@ def _promised(result: Measured, rows: Sequence[Followed]) -> None:
     )
     for terminal, where in ((True, "in a terminal"), (False, "through a pipe")):
         some = [each.watched for each in rows if each.round.terminal is terminal]
-        longest = max(some, key=lambda each: _disturbed(each.silence.seconds, each.silence.cpu_s, SILENT_S, each)[1])
+        longest = max(some, key=_severity)
         silence = longest.silence
         _at_most(result, f"seconds of the longest silence {where}", longest, silence.seconds, silence.cpu_s, SILENT_S)
     result.at_most("first-hour: commands that fail", sum(each.fails for each in rows), 0)
@@ -176,14 +176,21 @@ def _promised(result: Measured, rows: Sequence[Followed]) -> None:
     result.notes.append(f"others took {100 * sum(others) / len(others):.0f} % of the processor meanwhile")
 
 
-def _disturbed(clock_s: float, cpu_s: float, bound: float, of: Watched) -> tuple[bool, float]:
-    """Whether others, not the command, are why the bound is missed; what to judge by."""
-    disturbed = clock_s > bound >= cpu_s and of.others > BUSY
-    return disturbed, cpu_s if disturbed else clock_s
+def _severity(of: Watched) -> tuple[int, float]:
+    """The larger the worse: a silence that is the command's own, then one that others have drawn out."""
+    silence = of.silence
+    if silence.seconds <= SILENT_S:
+        return 0, silence.seconds
+    return 1 if _is_disturbed(of, silence.seconds, silence.cpu_s, SILENT_S) else 2, silence.seconds
+
+
+def _is_disturbed(of: Watched, clock_s: float, cpu_s: float, bound: float) -> bool:
+    """Whether others, not the command, are why the bound is missed."""
+    return clock_s > bound >= cpu_s and of.others > BUSY
 
 
 def _at_most(result: Measured, what: str, of: Watched, clock_s: float, cpu_s: float, bound: float) -> None:
-    disturbed, _ = _disturbed(clock_s, cpu_s, bound, of)
+    disturbed = _is_disturbed(of, clock_s, cpu_s, bound)
     result.at_most(f"first-hour: {what}", None if disturbed else clock_s, bound)
     if disturbed:
         result.notes.append(
