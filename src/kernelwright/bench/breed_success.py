@@ -23,6 +23,7 @@ from kernelwright.grammar.problems import path_of
 SEEDS, QUICK_SEEDS = tuple(range(1, 21)), (1, 2)
 EVALUATIONS, QUICK_EVALUATIONS = 10_000, 1_000
 SMALL_POPULATION = 200
+Bred = Callable[[Problem, int, int, float], Bout]
 PROBLEMS: Mapping[str, int | None] = {
     "pagie1": None,
     "vladislavleva4": None,
@@ -43,17 +44,17 @@ def success_rates(result: Measured, names: Sequence[str], quick: bool, say: Say)
         if population := PROBLEMS[name]:
             problem = replace(problem, settings={**problem.settings, "population": population})
         chosen = weigh(problem, dials_of(problem).population, 1)[0].name
-        systems: dict[str, Callable[[Problem, int, int, float], Bout]] = {
-            f"ours, {chosen}": lambda problem, seed, most, enough, by=chosen: grammatical(
-                problem, by, seed, most, enough
-            )
-        }
+        systems: dict[str, Bred] = {f"ours, {chosen}": partial(_ours, chosen)}
         if is_installed:
             systems["DEAP"] = trees
         for system, bred in systems.items():
             _rate(result, problem, system, partial(bred, problem), seeds, evaluations, say)
     if not is_installed:
         result.notes.append("pip install deap, and the benchmark sets its figures beside ours")
+
+
+def _ours(backend: str, problem: Problem, seed: int, evaluations: int, enough: float) -> Bout:
+    return grammatical(problem, backend, seed, evaluations, enough)
 
 
 def _rate(

@@ -159,7 +159,7 @@ def _run() -> object:
     name = sys.argv[1] if len(sys.argv) > 1 else ""
     is_announced = name in COMMANDS and name not in SAY_THEMSELVES
     try:
-        with announced(f"kw {name}") if is_announced else nullcontext():
+        with announced(name) if is_announced else nullcontext():
             return typer.main.get_command(app)(prog_name="kw", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         print(error.format_message())
