@@ -17,7 +17,7 @@ PAGES = (*DOORS, ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md")))
 
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 _PATH = re.compile(r"`?\b((?:docs|examples|benchmarks|tests)/[\w./-]*\w)")
-_BENCH = re.compile(r"`kw bench (\w+)")
+_BENCH = re.compile(r"`kw bench (\w[\w-]*)")
 
 
 def named(page: Path) -> list[Path]:

@@ -45,6 +45,11 @@ _PUBLIC = {
 __all__ = ["__version__", *_PUBLIC]
 
 
+def __dir__() -> list[str]:
+    """What a shell completes after ``kw.``, also before it is loaded."""
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     module = _PUBLIC.get(name)
     if module is None:

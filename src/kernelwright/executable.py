@@ -18,7 +18,7 @@ import site
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -52,7 +52,6 @@ def build_executable(
     others: Sequence[Path],
     output: Path,
     link: LinkOptions | None = None,
-    progress: Callable[[str], None] = lambda _: None,
     versions: Mapping[Path, Sequence[Version]] = MappingProxyType({}),
     linked: Sequence[Path] = (),
 ) -> tuple[Path, str]:
@@ -60,7 +59,7 @@ def build_executable(
     all warnings.
 
     ``versions``: by source file, what its kernels have beside them, each made from the very kernel that is there.
-    ``progress`` is told what takes long. Raises ``Misuse``, ``CompileError`` (also for CUDA calls that our runtime does not
+    Raises ``Misuse``, ``CompileError`` (also for CUDA calls that our runtime does not
     implement, by name) and ``ToolError``; nothing half-written stays behind.
     """
     clang = program.clang
@@ -91,11 +90,11 @@ def build_executable(
         libraries = tuple(str(path) for path in linked if path.suffix not in OBJECT_SUFFIXES)
         link = replace(link or LinkOptions(), extra=(*libraries, *(link.extra if link else ())))
         if is_special(output):
-            _fill(output, link_executable(objects, Path(scratch) / "program", clang, link, progress).read_bytes())
+            _fill(output, link_executable(objects, Path(scratch) / "program", clang, link).read_bytes())
         else:
             # A link stays, and what it names is written.
             target = Path(os.path.realpath(output)) if output.is_symlink() else output
-            link_executable(objects, target, clang, link, progress)
+            link_executable(objects, target, clang, link)
         return output, "".join(o.warnings for o in objects)
 
 

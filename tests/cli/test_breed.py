@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import signal
@@ -81,6 +82,8 @@ def test_a_run_ends_with_the_best_program(folder: Path, bred: dict[str, Any]) ->
     formula, why = bred["simplified"], bred["simplified_why"]
     said = f"simplified, and equal on all cases: {formula}" if formula else f"not simplified: {why}"
     assert bool(formula) != bool(why) and said in shown.stdout
+    page = kw(folder, "report", "median-1", "-o", "median.html")
+    assert page.returncode == 0 and html.escape(formula or why) in (folder / "median.html").read_text()
     (row,) = [row for row in json.loads(kw(folder, "runs", "--json").stdout) if row["run"] == bred["run"]]
     assert row["state"] == "finished" and row["best"] == f"{bred['best']}, fitness 0"
 

@@ -115,7 +115,7 @@ WRONG = {
         lambda a: (a, a, a, 2.5),
         "argument 'n' .number 3. of kernel 'add' is 2.5, a real number; the parameter is int",
     ),
-    "too large": (lambda a: (a, a, a, 2**32), "argument 3"),
+    "too large": (lambda a: (a, a, a, 2**32), "argument 'n' .number 3. of kernel 'add' is 4294967296"),
     "an array for a number": (
         lambda a: (a, a, a, a),
         "argument 'n' .*an array of float32, shape .4,.; the parameter is int",
@@ -192,6 +192,21 @@ def test_a_read_only_array_is_read_only(program: Program, device: kw.Device) -> 
     x.flags.writeable = False
     done = device.launch(program.kernel("net::scale<float>"), 1, 4, (x, 2.0, 4))
     assert done.fault is not None and "constant" in done.fault.message and x.tolist() == [1] * 4
+
+
+def test_a_launch_reads_as_a_person_would_say_it(program: Program, device: kw.Device) -> None:
+    x = np.ones(4, np.float32)
+    scale = program.kernel("net::scale<float>")
+    done = device.launch(scale, 2, 32, (x, np.float32(3), 4))
+    assert repr(done) == f"<launched net::scale<float>, grid (2, 1, 1), block (32, 1, 1): {done.time_us:.4g} us>"
+    wrong = device.launch(scale, 1, 32, (x, np.float32(3), 5))
+    assert (
+        repr(wrong).startswith("<launched net::scale<float>") and "fault: " in repr(wrong) and "_Z" not in repr(wrong)
+    )
+
+
+def test_the_package_lists_its_names_before_they_are_loaded() -> None:
+    assert {"compile", "Device", "Run", "evolve", "breed", "Misuse"} <= set(dir(kw))
 
 
 def test_none_is_the_null_pointer_and_empty_arrays_have_no_memory(program: Program, device: kw.Device) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,7 +36,17 @@ def test_a_run_is_a_line_and_in_a_notebook_a_table(run: BreedRun) -> None:
     shown = run._repr_html_()
     assert shown.startswith("<table>") and "a&lt;b" in shown and "<td>v3, fitness 40</tr>" in shown
     run.close()
-    assert repr(run) == f"<BreedRun {run.folder}: closed>" == run._repr_html_()
+    assert repr(run) == f"<BreedRun {run.folder}: closed>"
+    assert run._repr_html_() == html.escape(repr(run))
+
+
+def test_a_closed_run_says_that_it_is(run: BreedRun) -> None:
+    pytest.importorskip("pandas")
+    run.close()
+    for asked in (run.to_pandas, lambda: run.best, lambda: run.history):
+        with pytest.raises(Misuse, match="is closed") as raised:
+            asked()
+        assert "open it again" in str(raised.value)
 
 
 def test_a_run_is_a_frame_of_pandas(run: BreedRun) -> None:

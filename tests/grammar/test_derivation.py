@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kernelwright.grammar import Grammar, derive, load_problem
 from kernelwright.grammar.bnf import Symbol
-from kernelwright.grammar.derivation import spans, steps
+from kernelwright.grammar.derivation import extent, layout, spans, steps, text_of
 from kernelwright.grammar.genotype import crossover, exchange, mutate, random_genotype, unrolled
 from kernelwright.grammar.problems import path_of
 from tests.examples import few
@@ -85,6 +85,12 @@ def test_a_span_derives_the_part_of_its_symbol(genotype: tuple[int, ...]) -> Non
     for span in spans(GRAMMAR, found):
         part = derive(GRAMMAR, found.choices[span.begin : span.end], 60, span.symbol)
         assert part is not None and part.text in found.text and len(part.choices) == span.end - span.begin
+    symbols, letters = layout(GRAMMAR, found.choices)
+    for span in spans(GRAMMAR, found):
+        end, length = extent(GRAMMAR, found.choices, symbols, span.begin)
+        begin = letters[span.begin]
+        text = text_of(GRAMMAR, found.choices[span.begin : end], span.symbol)
+        assert end == span.end and found.text[begin : begin + length] == text
     whole = spans(GRAMMAR, found)[0]
     assert (whole.begin, whole.end) == (0, len(found.choices))
 

@@ -9,7 +9,7 @@ import pytest
 from kernelwright.errors import Misuse
 from kernelwright.grammar import Grammar, derive
 from kernelwright.grammar.breeding import Breeding, Dials
-from kernelwright.grammar.derivation import spans
+from kernelwright.grammar.derivation import spans, text_of
 from kernelwright.grammar.grow import grow, grown_genotype
 from kernelwright.search.generations import Generations
 from tests.grammar.everything import GRAMMAR
@@ -49,8 +49,9 @@ def test_a_genotype_derives_what_was_grown_and_stays_within_its_bound() -> None:
     dice = random.Random(2)
     for codons, longest in ((221, 221), (5, 40), (60, 9)):
         for _ in range(60):
-            genotype = grown_genotype(PAGIE, dice, codons, longest)
+            genotype, choices = grown_genotype(PAGIE, dice, codons, longest)
             found = derive(PAGIE, genotype, longest)
+            assert found is not None and found.choices == choices and found.text == text_of(PAGIE, choices)
             assert found is not None and len(found.choices) <= longest and len(genotype) >= codons
             assert len(found.choices) <= len(genotype) and found.wraps == 0
             assert all(0 <= integer < 1 << 31 for integer in genotype)
@@ -58,7 +59,7 @@ def test_a_genotype_derives_what_was_grown_and_stays_within_its_bound() -> None:
 
 def test_the_alternatives_of_the_first_symbol_are_all_taken() -> None:
     dice = random.Random(3)
-    firsts = {grown_genotype(EVERYTHING, dice, 1, 4000, symbol=4)[0] % 18 for _ in range(400)}
+    firsts = {grown_genotype(EVERYTHING, dice, 1, 4000, symbol=4)[0][0] % 18 for _ in range(400)}
     assert len(firsts) == 18
 
 

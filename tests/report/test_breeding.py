@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kernelwright.breeding.run import PROGRAMS, BreedRun, facts_of, settings_for
+from kernelwright.breeding.simplified import Simplified
 from kernelwright.breeding.worker_judge import worth_of
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.grammar import load_problem
@@ -50,6 +51,15 @@ def test_a_page_of_what_was_found(run: BreedRun) -> None:
     assert f"kw breed {MEDIAN} --seed 5 --backend interpreted" in shown and "kernelwright 0." in shown
     assert write_bred_page(run, run.folder / "report.html").read_text() == page
     assert "<script" not in page and "http" not in page.replace("http://www.w3.org/1999/xlink", "")
+
+
+def test_a_formula_stands_beside_the_best(run: BreedRun) -> None:
+    run.journal.record("min(a, b)", worth_of(3.0))
+    shown = text_of(bred_page(run, Simplified("x < 1")))
+    assert "Simplified, and equal on all cases: x < 1" in " ".join(shown.split())
+    why = Simplified(why="it is more than one formula")
+    assert "Not simplified: it is more than one formula." in text_of(bred_page(run, why))
+    assert "implified," not in text_of(bred_page(run)) and "Not" not in text_of(bred_page(run))
 
 
 def test_a_page_of_nothing(run: BreedRun) -> None:

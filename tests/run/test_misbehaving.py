@@ -44,7 +44,10 @@ SAID = {
     "endless": (["cudaErrorLaunchTimeout"], [place("void endless("), "it did not end", "1000000 loop iterations"]),
     "waits-for-ever": (
         ["cudaErrorLaunchTimeout"],
-        [place("void awaits("), "kernel awaits, block (0, 0, 0), thread (0, 0, 0): it waits for ever: no other thread"],
+        [
+            place("void awaits("),
+            "kernel awaits, block (0, 0, 0), thread (0, 0, 0): it waits for ever: no thread of its block",
+        ],
     ),
     "too-much": (
         ["cudaSuccess", *3 * ["cudaErrorMemoryAllocation"], "cudaSuccess", "cudaSuccess"],

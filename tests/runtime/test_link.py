@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kernelwright import long_steps
 from kernelwright.cache import Cache
 from kernelwright.cuda import link as link_module
 from kernelwright.cuda.clang import Clang, find_clang, ziglang_folder
@@ -354,10 +355,14 @@ def test_two_links_at_once(
 def test_a_long_link_is_announced(
     main_object: HostObject, clang: Clang, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(link_module, "_ANNOUNCE_AFTER_S", 0.001)
+    monkeypatch.setattr(long_steps, "EVERY_S", 0.001)
     said: list[str] = []
-    link_executable([main_object], tmp_path / "a.out", clang, progress=said.append)
-    assert said and said[0] == "linking: 0 s"
+    long_steps.listen(said.append)
+    try:
+        link_executable([main_object], tmp_path / "a.out", clang)
+    finally:
+        long_steps.listen(None)
+    assert "linking, for 1 s" in said
 
 
 # ---- without a system compiler ----

@@ -311,6 +311,11 @@ def test_a_problem_that_changed_is_not_resumed(tmp_path: Path) -> None:
         ({"generations": 0}, "0 generations"),
         ({"timeout_s": 0.0}, "without time"),
         ({"colour": 1}, "no setting 'colour'"),
+        ({"population": 2.5}, "population=2.5 is no whole number"),
+        ({"generations": "3"}, "generations='3' is no whole number"),
+        ({"seed": None}, "seed=None is no whole number"),
+        ({"elite": True}, "elite=True is no whole number"),
+        ({"mutation": "half"}, "mutation='half' is no number"),
         ({"backend": "gpu"}, "no back end 'gpu'"),
     ],
 )

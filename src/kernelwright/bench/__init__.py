@@ -14,6 +14,10 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "kernelwright.bench.simt.measure",
         "The virtual GPU against PoCL, and what it costs to make a variant runnable.",
     ),
+    "first-hour": (
+        "kernelwright.bench.first_hour.measure",
+        "What README and docs show, typed command by command with nothing cached: first output, and the longest silence.",
+    ),
     "run": ("kernelwright.bench.run", "Running programs: what a launch costs, and starting a worker."),
     "mutants": (
         "kernelwright.bench.mutants",

@@ -10,7 +10,8 @@ delete the folder to start over.
 
 Pagie-1 (Pagie and Hogeweg 1997) in a grammar that leads to itself shows how a first generation is filled.
 
-The three problems of the literature that others breed, too, are bred beside DEAP (``bench/breed_peers.py``).
+The three problems of the literature that others breed, too, are bred beside DEAP (``bench/breed_peers.py``). ``--programs pagie1`` measures
+how often a problem's target is reached, ours and DEAP's, and nothing else (``bench/breed_success.py``).
 
 Promises: of 600 first programs at least 500 are distinct, within a second; no program of any problem is worth anything else on
 any back end; each of the paper's reaches its fitness from the stated seeds within the
@@ -32,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.bench.breed_peers import compare
+from kernelwright.bench.breed_success import success_rates
 from kernelwright.bench.result import Measured, Say
 from kernelwright.breeding.back_end_table import BACKENDS
 from kernelwright.breeding.choice import sample
@@ -76,10 +78,14 @@ PAGIE = Grammar.parse("<e> ::= <e>+<e> | <e>-<e> | <e>*<e> | pdiv(<e>,<e>) | <v>
 FILLED = 600
 
 
-def measure(quick: bool, say: Say) -> Measured:
-    """``quick``: 60 programs of each problem; none bred, but one seed beside DEAP."""
+def measure(quick: bool, say: Say, names: Sequence[str] = ()) -> Measured:
+    """``quick``: 60 programs of each problem; none bred, but one seed beside DEAP. ``names``: problems whose success rates alone are
+    measured."""
     result = Measured("breed")
     allow_deep_calls()
+    if names:
+        success_rates(result, names, quick, say)
+        return result
     _filled(result, say)
     for name in NAMES:
         problem = load_problem(path_of(name))

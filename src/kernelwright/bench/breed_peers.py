@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import field, fields
 from functools import partial
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,8 @@ from kernelwright.search.generations import Generations
 
 SEEDS, QUICK_SEEDS = (1, 2, 3), (1,)
 EVALUATIONS, QUICK_EVALUATIONS = 5_000, 500
+RATED = ("pagie1", "vladislavleva4", "multiplexer6")
+"""Problems whose rates are compared."""
 CROSSOVER, MUTATION, DEPTH = 0.9, 0.1, 17
 """Of DEAP's trees."""
 NODE = re.compile(r"[A-Za-z_]\w*|[\d.]+f?|[-+*&|~]")
@@ -60,7 +63,7 @@ class Bout:
     """Of all programs evaluated: operators, functions, variables and numbers."""
     best: float = field(default=math.inf)
 
-    def judged(self, worth: float | None, nodes: int) -> float:
+    def judged(self, worth: float | None, nodes: int = 0) -> float:
         """Counts an evaluation; what is worth nothing comes last."""
         found = math.inf if worth is None else worth
         self.evaluations += 1
@@ -73,7 +76,7 @@ def compare(result: Measured, quick: bool, say: Say) -> None:
     """Adds rows, and the ratio of each pair as a note. ``quick``: one seed, 500 evaluations."""
     seeds, evaluations = (QUICK_SEEDS, QUICK_EVALUATIONS) if quick else (SEEDS, EVALUATIONS)
     installed = importlib.util.find_spec("deap") is not None
-    for name in TREES:
+    for name in RATED:
         problem = load_problem(path_of(name))
         chosen = weigh(problem, problem.settings["population"], 1)[0].name
         say(f"{name}: {evaluations} evaluations, ours on {chosen}")
@@ -122,25 +125,29 @@ def _row(problem: Problem, system: str, bouts: list[Bout]) -> dict[str, Any]:
 # -- ours --------------------------------------------------------------------------------------------------------------
 
 
-def grammatical(problem: Problem, backend: str, seed: int, evaluations: int) -> Bout:
-    """Bred from the grammar with the problem's own settings, for so many evaluations."""
-    bout, known = Bout(), dict[str, float]()
+def grammatical(problem: Problem, backend: str, seed: int, evaluations: int, enough: float = -math.inf) -> Bout:
+    """Bred from the grammar with the problem's own settings, for so many evaluations; until a fitness is ``enough``, at the end of its
+    generation."""
+    bout, known, uncounted_s = Bout(), dict[str, float](), 0.0
     dials = dials_of(problem)
     begin = time.process_time()
     search = Generations(breeding_of(problem, dials), seed=seed, rates=dials)
     with closing(back_end(backend).runner(problem)) as runner:
-        while bout.evaluations < evaluations:
+        while bout.evaluations < evaluations and bout.best > enough:
             generation: list[Individual] = search.ask()
             new = [text for text in dict.fromkeys(each.text for each in generation) if text not in known]
             new = new[: evaluations - bout.evaluations]
             start = time.process_time()
             for text, answers in zip(new, answers_to(runner, new), strict=True):
                 worth = None if isinstance(answers, Rejected) else problem.worth(answers)
-                known[text] = bout.judged(worth, len(NODE.findall(text)))
+                known[text] = bout.judged(worth)
             bout.evaluating_s += time.process_time() - start
+            counted = time.process_time()
+            bout.nodes += sum(len(NODE.findall(text)) for text in new)
+            uncounted_s += time.process_time() - counted
             worths = [known.get(each.text, math.inf) for each in generation]
             search.tell([Result(i, (w,) if w < math.inf else None) for i, w in zip(generation, worths, strict=True)])
-    bout.whole_s = time.process_time() - begin
+    bout.whole_s = time.process_time() - begin - uncounted_s
     return bout
 
 
@@ -167,14 +174,24 @@ def boolean(problem: Problem, function: Callable[..., Any]) -> float:
     return float(sum(function(*bits) != chosen for bits, chosen in zip(SETTINGS, CHOSEN, strict=True)))
 
 
+def spelled(problem: Problem, text: str) -> float | None:
+    """What a string is worth that a tree has put together: its letters, and its length, as a program of ours answers."""
+    places = problem.cases["at"]
+    letters = [ord(text[at]) if 0 <= at < len(text) else 0 for at in places[:-1]]
+    return problem.worth(np.array([*letters, len(text)], np.int32))
+
+
 @dataclass(frozen=True)
 class Tree:
     """A problem in DEAP's terms. ``functions``: with their number of arguments; ``constant``: draws one, where there are some."""
 
     functions: Mapping[Callable[..., Any], int]
-    worth: Callable[[Problem, Callable[..., Any]], float | None]
+    worth: Callable[[Problem, Any], float | None]
+    """Of a compiled tree: a function of the inputs, or its value where there are none."""
     how: str
     constant: Callable[[], float] | None = None
+    leaves: str = ""
+    """Letters in the place of the problem's inputs."""
 
 
 ARITHMETIC: Mapping[Callable[..., Any], int] = {np.add: 2, np.subtract: 2, np.multiply: 2, protected: 2}
@@ -192,26 +209,29 @@ def two_digits() -> float:
 TREES: Mapping[str, Tree] = {
     "pagie1": Tree(ARITHMETIC, formula, "NumPy", one),
     "vladislavleva4": Tree(ARITHMETIC, formula, "NumPy", two_digits),
+    "string_match": Tree({operator.add: 2}, spelled, "plain Python", leaves=f"{ascii_lowercase}_"),
     "multiplexer6": Tree({operator.and_: 2, operator.or_: 2, operator.not_: 1}, boolean, "plain Python"),
 }
 
 
-def trees(problem: Problem, seed: int, evaluations: int) -> Bout:
-    """Bred as trees by DEAP, for so many evaluations."""
+def trees(problem: Problem, seed: int, evaluations: int, enough: float = -math.inf) -> Bout:
+    """Bred as trees by DEAP, as ``grammatical``."""
     before = random.getstate()
     random.seed(seed)
     try:
         with np.errstate(all="ignore"):
-            return _grown(problem, TREES[problem.name], evaluations)
+            return _grown(problem, TREES[problem.name], evaluations, enough)
     finally:
         random.setstate(before)
 
 
-def _grown(problem: Problem, tree: Tree, evaluations: int) -> Bout:
+def _grown(problem: Problem, tree: Tree, evaluations: int, enough: float) -> Bout:
     from deap import algorithms, base, creator, gp, tools
 
     bout, begin = Bout(), time.process_time()
-    primitives = gp.PrimitiveSet(f"tree_{problem.name}", len(problem.cases))
+    primitives = gp.PrimitiveSet(f"tree_{problem.name}", 0 if tree.leaves else len(problem.cases))
+    for leaf in tree.leaves:
+        primitives.addTerminal(leaf, leaf)
     for function, count in tree.functions.items():
         primitives.addPrimitive(function, count, name=function.__name__)
     if tree.constant is not None:
@@ -237,7 +257,7 @@ def _grown(problem: Problem, tree: Tree, evaluations: int) -> Bout:
         for each in new[: evaluations - bout.evaluations]:
             each.fitness.values = tuple(judged(each))
         bout.evaluating_s += time.process_time() - start
-        if bout.evaluations >= evaluations:
+        if bout.evaluations >= evaluations or bout.best <= enough:
             break
         parents = tools.selTournament(population, len(population), dials.tournament)
         population = algorithms.varAnd(parents, toolbox, CROSSOVER, MUTATION)

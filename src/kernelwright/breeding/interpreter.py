@@ -16,6 +16,7 @@ from kernelwright.farm.backends.tree import texts
 from kernelwright.grammar import Problem
 from kernelwright.grammar.c.interpret import OPERATIONS, interpret
 from kernelwright.grammar.c.parse import parse
+from kernelwright.grammar.c.parts import Parts
 
 
 class Interpreter:
@@ -34,14 +35,26 @@ class Interpreter:
         numbers = {name: given for name, given in problem.cases.items() if given.ndim == 1}
         self._arrays = {name: given for name, given in problem.cases.items() if given.ndim == 2}
         self._before = interpret(statements, numbers, self._arrays, problem.count)
+        # Who puts other operations in the place of ours wants every one of them done.
+        self._parts = (
+            Parts(self._scope, self._before, problem.count, problem.answer_name) if operations is OPERATIONS else None
+        )
 
     def run(self, image: Image) -> list[Answers]:
         return [self._answer(text) for text in texts(image)]
 
     def _answer(self, text: str) -> Answers:
         problem = self._problem
+        code = problem.code(text)
+        found = self._parts.answer(code) if self._parts is not None else None
+        if found is not None:
+            if not found.ndim:
+                return np.broadcast_to(found, (problem.count,))
+            answers = found.view()
+            answers.setflags(write=False)  # others get it after this fitness function
+            return answers
         try:
-            statements, _ = parse(problem.code(text), self._scope)
+            statements, _ = parse(code, self._scope)
             after = interpret(statements, self._before, self._arrays, problem.count, operations=self._operations)
         except CompileError as error:
             return not_compiled(error)

@@ -66,6 +66,8 @@ def settings_for(problem: Problem, *, backend: str = "auto", jobs: int | None = 
     ``backend``: ``auto`` measures which is the quickest here. Raises ``Misuse`` for a name that nobody knows.
     """
     chosen = {**problem.settings, **given}
+    for name, value in chosen.items():
+        _check_number(name, value)
     dials = {f.name: chosen.pop(f.name) for f in fields(Dials) if f.name in chosen}
     unknown = set(chosen) - {f.name for f in fields(Settings)}
     if unknown:
@@ -73,6 +75,19 @@ def settings_for(problem: Problem, *, backend: str = "auto", jobs: int | None = 
         raise Misuse(f"there is no setting {min(unknown)!r}", hint=f"there are {', '.join(known)}")
     settings = Settings(**{"dials": Dials(**dials), **chosen})
     return replace(settings, backend=chosen_backend(problem, backend, settings.dials.population, jobs))
+
+
+WHOLE = frozenset({"population", "tournament", "elite", "codons", "longest", "generations", "seed"})
+REAL = frozenset({"crossover", "mutation", "target", "timeout_s"})
+
+
+def _check_number(name: str, value: object) -> None:
+    """Raises ``Misuse`` for a setting that is no number of its kind."""
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    if name in WHOLE and not is_whole:
+        raise Misuse(f"{name}={value!r} is no whole number", hint=f"as {name}=10")
+    if name in REAL and not (is_whole or isinstance(value, float) or (name == "target" and value is None)):
+        raise Misuse(f"{name}={value!r} is no number", hint=f"as {name}=0.5")
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from kernelwright.grammar import Problem
 from kernelwright.grammar.c.parse import parse
 from kernelwright.grammar.c.tree import REAL, Assign, Expression
 from kernelwright.lazy_dataclasses import dataclass
+from kernelwright.long_steps import announced
 
 SCRIPT = Path(__file__).with_name("sympy_process.py")
 LIMIT_S = 20.0
@@ -134,7 +135,8 @@ def _asked(tree: Any, limit_s: float) -> list[tuple[int, str]]:
     key = content_key([asked, SCRIPT.read_bytes(), importlib.metadata.version("sympy"), str(limit_s)])
     kept = cache.get(KIND, key)
     if kept is None:
-        said, ended = _said(asked, limit_s)
+        with announced("simplifying the formula"):
+            said, ended = _said(asked, limit_s)
         kept = said.encode()
         if ended:  # what a busy machine was too slow for is asked again
             cache.put(KIND, key, kept)

@@ -6,6 +6,7 @@ import os
 import sys
 
 from kernelwright.cli.support.streams import prepare, progress, say, take_loudness, take_over
+from kernelwright.long_steps import listen
 
 
 def main() -> None:
@@ -44,6 +45,7 @@ def _words() -> tuple[bool, list[str]]:
 
 
 def _main(is_verbose: bool, flags: list[str]) -> None:
+    listen(progress)
     if is_verbose:
         _say_surroundings(flags)
     if len(sys.argv) > 2 and sys.argv[1] == "compile":

@@ -6,6 +6,7 @@ import difflib
 import importlib
 import os
 import sys
+from contextlib import nullcontext
 from typing import Any, NoReturn
 
 import click
@@ -13,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from kernelwright.cli.support.error_exit import guarded, tell
+from kernelwright.long_steps import announced
 
 MAKE, SEARCH, USE, LOOK = "Compile, run, look at", "Make it faster", "What a run found", "This machine and this tool"
 
@@ -65,6 +67,25 @@ MEANT: dict[str, str] = {
     **dict.fromkeys(("record",), "capture"),
     **dict.fromkeys(("diff",), "compare"),
 }
+
+SAY_THEMSELVES = frozenset(
+    {
+        "compile",
+        "run",
+        "profile",
+        "check",
+        "capture",
+        "replay",
+        "evolve",
+        "tune",
+        "explore",
+        "breed",
+        "space",
+        "model",
+        "bench",
+    }
+)
+"""Commands that say how far they are, or run a program that speaks for itself."""
 
 
 class LazyGroup(TyperGroup):
@@ -135,8 +156,11 @@ def run() -> NoReturn:
 
 
 def _run() -> object:
+    name = sys.argv[1] if len(sys.argv) > 1 else ""
+    is_announced = name in COMMANDS and name not in SAY_THEMSELVES
     try:
-        return typer.main.get_command(app)(prog_name="kw", standalone_mode=False)
+        with announced(name) if is_announced else nullcontext():
+            return typer.main.get_command(app)(prog_name="kw", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         print(error.format_message())
         return 2

@@ -17,8 +17,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from kernelwright import openmp
@@ -29,6 +28,7 @@ from kernelwright.cuda.runtime_library import ZIG_TARGET, default_settings, stat
 from kernelwright.cuda.unsupported_calls import refuse_unknown_calls
 from kernelwright.errors import CompileError, Misuse, ToolError
 from kernelwright.lazy_dataclasses import dataclass
+from kernelwright.long_steps import announced
 
 # Symbols that come from a C++ library: the std namespace, operator new and delete, exceptions, run-time types. What the
 # C library itself has (__cxa_atexit and __cxa_finalize) does not count.
@@ -48,8 +48,6 @@ _OURS = (
 know the worker's memory."""
 
 _NO_ROOM = "the disk is full, or the file is too large for it"
-_ANNOUNCE_AFTER_S = 2.0
-_ANNOUNCE_EVERY_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -72,13 +70,11 @@ def link_executable(
     output: Path,
     clang: Clang,
     options: LinkOptions | None = None,
-    progress: Callable[[str], None] = lambda _: None,
 ) -> Path:
     """Links ``objects`` with our runtime to ``output``, whole or not at all, and returns it.
 
-    ``progress`` is told what takes long (the first link with the wheel's C++ library). Raises ``CompileError`` for CUDA calls
-    that we do not implement and for symbols that nobody defines, ``Misuse`` for an object that is none, ``ToolError`` when
-    the linker fails or the output cannot be written.
+    Raises ``CompileError`` for CUDA calls that we do not implement and for symbols that nobody defines, ``Misuse`` for an object
+    that is none, ``ToolError`` when the linker fails or the output cannot be written.
     """
     if not objects:
         raise Misuse("there is nothing to link", hint="give at least one source file")
@@ -103,7 +99,8 @@ def link_executable(
             command += _openmp_flags()
         named = [name for name in options.libraries if name not in (*_OPENMP, *_OURS)]
         command += [*(f"-l{name}" for name in named), "-lpthread", "-ldl", "-lm", "-o", str(made)]
-        status, said = _run(command, slow, progress)
+        with announced(slow):
+            status, said = _run(command)
         if status or not made.is_file():
             raise _explain(status, said, output, symbols)
         os.replace(made, output)
@@ -153,7 +150,7 @@ def _driver(clang: Clang, symbols: Iterable[Iterable[Symbol]]) -> tuple[list[str
     # Without -O2 zig builds its own support library unoptimised, by a slower way: seven times as long at first use.
     zig = [str(ziglang_folder() / "zig")]
     if needs_cxx(symbols):
-        return [*zig, "c++", "-target", ZIG_TARGET, "-O2"], "building the C++ library of ziglang (once, about a minute)"
+        return [*zig, "c++", "-target", ZIG_TARGET, "-O2"], "building the C++ library of ziglang (once)"
     return [*zig, "cc", "-target", ZIG_TARGET, "-O2"], "preparing the linker of ziglang (once)"
 
 
@@ -197,25 +194,17 @@ def _scratch(output: Path) -> Iterator[tuple[Path, Path]]:
         yield Path(folder), Path(beside) / output.name
 
 
-def _run(command: list[str], slow: str, progress: Callable[[str], None]) -> tuple[int, str]:
-    """Runs the linker; after two seconds says why it takes so long, then how long it has taken."""
-    started = time.monotonic()
+def _run(command: list[str]) -> tuple[int, str]:
+    """Runs the linker, which ends with us."""
     with (
         tempfile.TemporaryFile() as said,
         subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said) as running,
     ):
-        wait = _ANNOUNCE_AFTER_S
-        while True:
-            try:
-                running.wait(wait)
-                break
-            except subprocess.TimeoutExpired:
-                spent = time.monotonic() - started
-                progress(f"{slow}: {spent:.0f} s")
-                wait = _ANNOUNCE_EVERY_S
-            except BaseException:
-                running.kill()
-                raise
+        try:
+            running.wait()
+        except BaseException:
+            running.kill()
+            raise
         said.seek(0)
         return running.returncode, said.read().decode("utf-8", "replace")
 

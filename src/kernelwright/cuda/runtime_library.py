@@ -8,10 +8,12 @@ when their folder comes first in ``LD_LIBRARY_PATH``; ``missing_imports`` tells 
 from __future__ import annotations
 
 import functools
+import os
 import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from kernelwright.cache import Cache, content_key, write_atomically
@@ -19,6 +21,7 @@ from kernelwright.cuda.clang import HEADERS, ziglang_folder
 from kernelwright.cuda.objects.elf import Elf, archive_members, read_elf
 from kernelwright.errors import ToolError
 from kernelwright.lazy_dataclasses import dataclass
+from kernelwright.long_steps import announced
 
 SOURCES = Path(__file__).parent / "runtime"
 LIBRARIES = SOURCES / "libraries"
@@ -86,7 +89,10 @@ def static_runtime(cache: Cache | None = None, nvidia: int | None = None) -> Sta
     key = content_key(["static", str(nvidia), *_ingredients()])
     archive, end = cache.get("runtime", key), cache.get("runtime-managed", key)
     if archive is None or end is None:
-        with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
+        with (
+            announced("compiling our CUDA runtime (once)"),
+            tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch,
+        ):
             folder = Path(scratch)
             objects = [
                 *_compile_all(folder, nvidia),
@@ -155,7 +161,7 @@ def shared_runtime(major: int, cache: Cache | None = None) -> bytes:
     kept = cache.get("runtime", key)
     if kept is not None:
         return kept
-    with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
+    with announced(f"compiling our {soname} (once)"), tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
         folder = Path(scratch)
         objects = _compile_all(folder, major)
         script = folder / "versions"
@@ -249,7 +255,6 @@ def _ingredients() -> list[bytes | str]:
 
 
 def _compile(sources: Sequence[Path], folder: Path, defines: Sequence[str]) -> list[Path]:
-    objects = []
     flags = [
         "cc",
         "-target",
@@ -264,12 +269,15 @@ def _compile(sources: Sequence[Path], folder: Path, defines: Sequence[str]) -> l
         str(HEADERS),
         "-c",
     ]
-    for source in sources:
+
+    def compiled(source: Path) -> Path:
         # Files of the driver API are called as those of the runtime that they are made of.
         made = folder / f"{'driver-' if source.parent == DRIVER else ''}{source.stem}.o"
         _zig([*flags, str(source), "-o", str(made)], f"compiling {source.name}")
-        objects.append(made)
-    return objects
+        return made
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
+        return list(threads.map(compiled, sources))
 
 
 def _zig(arguments: Sequence[str], doing: str) -> None:

@@ -32,8 +32,10 @@ def pack(kernel: Function, arguments: Sequence[Value]) -> bytes:
     for number, (parameter, argument) in enumerate(zip(layout.parameters, arguments, strict=True)):
         raw = _raw(parameter, argument)
         if raw is None or len(raw) != parameter.size:
+            called = kernel.arguments[number].name
+            name = f"{called!r} (number {number})" if called else f"{number}"
             raise Misuse(
-                f"argument {number} of kernel '{readable(kernel.name)}' is {_shown(argument)}, the parameter is "
+                f"argument {name} of kernel '{readable(kernel.name)}' is {_shown(argument)}, the parameter is "
                 f"{parameter.type} of {parameter.size} bytes",
                 hint="give an array for a pointer, a number that fits for a number, bytes for a struct",
             )

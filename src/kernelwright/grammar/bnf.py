@@ -16,6 +16,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from typing import Any
 
 from kernelwright.errors import Misuse, Place
 from kernelwright.lazy_dataclasses import dataclass
@@ -118,6 +119,43 @@ class Grammar:
         return rules, names[self.start]
 
     @cached_property
+    def led(self) -> list[tuple[int, list[tuple[str, list[Any]]]]]:
+        """Of each rule, by number: how many alternatives it has; of each the text before its first symbol, and the rest as ``numbered``
+        has it."""
+        found = []
+        for alternatives in self.numbered[0]:
+            split = [
+                (each[-1], each[:-1]) if each and isinstance(each[-1], str) else ("", each) for each in alternatives
+            ]
+            found.append((len(split), split))
+        return found
+
+    @cached_property
+    def measured(self) -> list[list[tuple[list[int], int, int]]]:
+        """Of each alternative of each rule, by number: as ``numbered`` has it, but with ``~n`` for a text of ``n`` letters; how many
+        symbols it has; how many letters."""
+        rules, _ = self.numbered
+        return [
+            [
+                (
+                    [part if isinstance(part, int) else ~len(part) for part in each],
+                    sum(isinstance(part, int) for part in each),
+                    sum(len(part) for part in each if isinstance(part, str)),
+                )
+                for each in alternatives
+            ]
+            for alternatives in rules
+        ]
+
+    @cached_property
+    def symbols(self) -> list[list[list[int]]]:
+        """Of each alternative of each rule, by number: the symbols in it, the last one first."""
+        return [
+            [[part for part in each if isinstance(part, int)] for each in alternatives]
+            for alternatives in self.numbered[0]
+        ]
+
+    @cached_property
     def least_depths(self) -> list[list[int]]:
         """Of each alternative of each rule, by number: how many rules deep its shallowest derivation is, its own included."""
         return [[int(self._depth(each, self.depths)) for each in rule] for rule in self.rules.values()]
@@ -136,6 +174,20 @@ class Grammar:
                 changed = changed or bool(more)
         own = [number in each for number, each in enumerate(inside)]
         return [own[number] or any(own[symbol] for symbol in each) for number, each in enumerate(inside)]
+
+    def fitting(self, symbol: int, depth: int) -> tuple[list[int], list[int]]:
+        """The alternatives of a rule, by number, whose derivations can be that many rules deep at most; those of them that lead to a
+        rule without a greatest depth, or all where none does."""
+        found = self._fitting.get((symbol, depth))
+        if found is None:
+            every = [n for n, need in enumerate(self.least_depths[symbol]) if need <= depth]
+            deep = [n for n in every if any(self.recursive[each] for each in self.symbols[symbol][n])]
+            found = self._fitting[symbol, depth] = every, deep or every
+        return found
+
+    @cached_property
+    def _fitting(self) -> dict[tuple[int, int], tuple[list[int], list[int]]]:
+        return {}
 
     @property
     def idle(self) -> tuple[str, ...]:

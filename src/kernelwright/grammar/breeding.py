@@ -17,12 +17,11 @@ from typing import Literal, NamedTuple
 from kernelwright.errors import Misuse
 from kernelwright.grammar.bnf import Grammar
 from kernelwright.grammar.derivation import CODONS as LIMIT
-from kernelwright.grammar.derivation import Derivation, Span, derive, spans
+from kernelwright.grammar.derivation import Derivation, Layout, derive, extent, layout, text_of
 from kernelwright.grammar.genotype import (
     CODONS,
     Genotype,
     crossover,
-    exchange,
     mutate,
     random_genotype,
     unrolled,
@@ -30,7 +29,7 @@ from kernelwright.grammar.genotype import (
 from kernelwright.grammar.grow import grown_genotype
 from kernelwright.grammar.problem import Problem
 from kernelwright.lazy_dataclasses import dataclass
-from kernelwright.search.generations import Rates
+from kernelwright.search.generations import Rates, below
 
 FIRST_TRIES = 200
 """Draws of random genotypes for one place before the grammar is given up."""
@@ -81,13 +80,35 @@ def breeding_of(problem: Problem, dials: Dials | None = None) -> Breeding:
     return Breeding(problem.language, dials.codons, dials.longest, dials.initial)
 
 
-class Individual(NamedTuple):
-    genotype: Genotype
-    derivation: Derivation
+class Individual:
+    """A genotype and what it derives; equal where the genotypes are."""
 
-    @property
-    def text(self) -> str:
-        return self.derivation.text
+    __slots__ = ("derivation", "genotype", "laid_out", "text")
+
+    def __init__(self, genotype: Genotype, derivation: Derivation) -> None:
+        self.genotype, self.derivation, self.text = genotype, derivation, derivation.text
+        self.laid_out: Layout | None = None
+        """Of its derivation, once somebody has asked."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Individual) and self.genotype == other.genotype
+
+    def __hash__(self) -> int:
+        return hash(self.genotype)
+
+
+class _Part(NamedTuple):
+    """What one symbol led to."""
+
+    at: int
+    """Its first choice."""
+    begin: int
+    """Of its text, in that of the whole."""
+    codons: Genotype
+    choices: tuple[int, ...]
+    text: str
+    layout: Layout
+    """Of these choices, its letters counted as ``begin`` is."""
 
 
 class Breeding:
@@ -105,9 +126,8 @@ class Breeding:
     def draw(self, dice: random.Random) -> Individual:
         """A random program. Raises ``Misuse`` for a grammar whose derivations are too long or hardly end."""
         if self._initial == "ramped":
-            found = self._individual(grown_genotype(self._grammar, dice, self._codons, self._longest))
-            assert found is not None
-            return found
+            genotype, choices = grown_genotype(self._grammar, dice, self._codons, self._longest)
+            return Individual(genotype, Derivation(text_of(self._grammar, choices), choices, len(genotype)))
         for _ in range(FIRST_TRIES):
             if found := self._individual(random_genotype(dice, self._codons), LIMIT):
                 return found
@@ -121,32 +141,34 @@ class Breeding:
         if dice.random() < ONE_POINT:
             within = min(one.derivation.used, other.derivation.used)
             pair = crossover(one.genotype, other.genotype, dice, within)
-        else:
-            a, mine = self._read(one)
-            b, theirs = self._read(other)
-            part = dice.choice(mine)
-            same = [each for each in theirs if each.symbol == part.symbol]
-            if not same:
-                return []
-            there = dice.choice(same)
-            pair = exchange(a, slice(part.begin, part.end), b, slice(there.begin, there.end))
-        return [found for genotype in pair if (found := self._individual(genotype))]
+            return [found for genotype in pair if (found := self._individual(genotype))]
+        mine, theirs = self._layout(one), self._layout(other)
+        at = below(dice, len(mine.symbols))
+        wanted = mine.symbols[at]
+        same = [n for n, symbol in enumerate(theirs.symbols) if symbol == wanted]
+        if not same:
+            return []
+        a, b = self._part(one, at), self._part(other, same[below(dice, len(same))])
+        return [child for child in (self._spliced(one, a, b), self._spliced(other, b, a)) if child]
 
     def mutate(self, dice: random.Random, one: Individual) -> Individual:
         """Another program; the same where what was drawn derives none."""
         if dice.random() >= REGROW:
             used = one.derivation.used
             return self._individual(mutate(one.genotype, dice, 1 / used, used)) or one
-        genotype, mine = self._read(one)
-        part = dice.choice(mine)
+        mine = self._layout(one)
+        at = below(dice, len(mine.symbols))
+        symbol = mine.symbols[at]
         if self._initial == "ramped":
-            anew = grown_genotype(self._grammar, dice, 1, self._longest, part.symbol)
+            _, choices = grown_genotype(self._grammar, dice, 1, self._longest, symbol)
+            text = text_of(self._grammar, choices, symbol)
         else:
-            anew = random_genotype(dice, self._codons)
-        grown = derive(self._grammar, anew, self._longest, part.symbol)
-        if grown is None:
-            return one
-        return self._individual(genotype[: part.begin] + grown.choices + genotype[part.end :]) or one
+            anew = derive(self._grammar, random_genotype(dice, self._codons), self._longest, symbol)
+            if anew is None:
+                return one
+            choices, text = anew.choices, anew.text
+        new = _Part(0, 0, choices, choices, text, layout(self._grammar, choices, symbol))
+        return self._spliced(one, self._part(one, at), new) or one
 
     def same(self, one: Individual) -> str:
         """Its program."""
@@ -158,6 +180,41 @@ class Breeding:
         derivation = derive(self._grammar, genotype, longest or self._longest)
         return Individual(genotype, derivation) if derivation else None
 
-    def _read(self, one: Individual) -> tuple[Genotype, list[Span]]:
-        """The integers as its derivation reads them, and what each symbol led to."""
-        return unrolled(one.genotype, len(one.derivation.choices)), spans(self._grammar, one.derivation)
+    def _layout(self, one: Individual) -> Layout:
+        found = one.laid_out
+        if found is None:
+            found = one.laid_out = layout(self._grammar, one.derivation.choices)
+        return found
+
+    def _part(self, one: Individual, at: int) -> _Part:
+        """What the symbol of a choice led to."""
+        (symbols, letters), choices = self._layout(one), one.derivation.choices
+        end, length = extent(self._grammar, choices, symbols, at)
+        begin = letters[at]
+        return _Part(
+            at,
+            begin,
+            unrolled(one.genotype, len(choices))[at:end],
+            choices[at:end],
+            one.text[begin : begin + length],
+            Layout(symbols[at:end], letters[at:end]),
+        )
+
+    def _spliced(self, one: Individual, old: _Part, new: _Part) -> Individual | None:
+        """With ``new`` in the place of its part ``old``, which the same symbol led to; None where that takes too many choices. Nothing
+        is derived anew: what stands before and behind reads as before."""
+        (symbols, letters), choices, text = self._layout(one), one.derivation.choices, one.text
+        at, end = old.at, old.at + len(old.choices)
+        if len(choices) - len(old.choices) + len(new.choices) > self._longest:
+            return None
+        genotype = unrolled(one.genotype, len(choices))
+        genotype = genotype[:at] + new.codons + genotype[end:]
+        begin = old.begin
+        text = text[:begin] + new.text + text[begin + len(old.text) :]
+        child = Individual(genotype, Derivation(text, choices[:at] + new.choices + choices[end:], len(genotype)))
+        moved, behind = begin - new.begin, len(new.text) - len(old.text)
+        child.laid_out = Layout(
+            symbols[:at] + new.layout.symbols + symbols[end:],
+            letters[:at] + [n + moved for n in new.layout.letters] + [n + behind for n in letters[end:]],
+        )
+        return child

@@ -9,7 +9,8 @@ at the last integer: on from the first
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from itertools import cycle, islice
+from typing import Any, NamedTuple
 
 from kernelwright.cache import content_key
 from kernelwright.grammar.bnf import Grammar
@@ -50,23 +51,42 @@ def derive(
     with, if not the start's. Raises ``ValueError`` for an empty genotype."""
     if not genotype:
         raise ValueError("a genotype has at least one integer")
-    rules, start = grammar.numbered
+    rules = grammar.led
     parts: list[str] = []
     choices: list[int] = []
-    codons = len(genotype)
-    todo: list[int | str] = [start if symbol is None else symbol]
-    while todo:
+    todo: list[Any] = [None, grammar.numbered[1] if symbol is None else symbol]
+    say, take, choose = parts.append, todo.pop, choices.append
+    for codon in islice(cycle(genotype), limit + 1):
+        part = take()
+        while part.__class__ is str:
+            say(part)
+            part = take()
+        if part is None:
+            return Derivation("".join(parts), tuple(choices), len(genotype))
+        count, alternatives = rules[part]
+        choice = codon % count
+        choose(choice)
+        lead, rest = alternatives[choice]
+        say(lead)
+        todo += rest
+    return None
+
+
+def text_of(grammar: Grammar, choices: Sequence[int], symbol: int | None = None) -> str:
+    """The text that whole choices derive. ``symbol`` as for ``derive``."""
+    rules = grammar.led
+    parts: list[str] = []
+    todo: list[Any] = [grammar.numbered[1] if symbol is None else symbol]
+    for choice in choices:
         part = todo.pop()
-        if isinstance(part, str):
+        while part.__class__ is str:
             parts.append(part)
-            continue
-        if len(choices) == limit:
-            return None
-        alternatives = rules[part]
-        choice = genotype[len(choices) % codons] % len(alternatives)
-        choices.append(choice)
-        todo += alternatives[choice]
-    return Derivation("".join(parts), tuple(choices), codons)
+            part = todo.pop()
+        lead, rest = rules[part][1][choice]
+        parts.append(lead)
+        todo += rest
+    parts += todo[::-1]
+    return "".join(parts)
 
 
 def steps(grammar: Grammar, derivation: Derivation) -> list[str]:
@@ -94,24 +114,46 @@ class Span(NamedTuple):
     end: int
 
 
-def spans(grammar: Grammar, derivation: Derivation) -> list[Span]:
-    """One for each choice, in their order: derivations are leftmost, so what a symbol leads to stands together."""
-    rules, start = grammar.numbered
+class Layout(NamedTuple):
+    """By the number of a choice: its symbol's number among the grammar's rules, and where its text begins."""
+
+    symbols: list[int]
+    letters: list[int]
+
+
+def layout(grammar: Grammar, choices: Sequence[int], symbol: int | None = None) -> Layout:
+    """Of whole choices. ``symbol`` as for ``derive``."""
+    measured = grammar.measured
     symbols: list[int] = []
-    inside: list[int] = []
-    todo = [start]
-    for choice in derivation.choices:
-        symbol = todo.pop()
-        met = [part for part in rules[symbol][choice] if isinstance(part, int)]
-        symbols.append(symbol)
-        inside.append(len(met))
-        todo += met
-    ends: list[int] = []
-    found: list[Span] = []
-    for at in range(len(symbols) - 1, -1, -1):
-        end = at + 1
-        for _ in range(inside[at]):
-            end = ends.pop()
-        ends.append(end)
-        found.append(Span(symbols[at], at, end))
-    return found[::-1]
+    begins: list[int] = []
+    todo = [grammar.numbered[1] if symbol is None else symbol]
+    letters = 0
+    for choice in choices:
+        part = todo.pop()
+        while part < 0:
+            letters += ~part
+            part = todo.pop()
+        symbols.append(part)
+        begins.append(letters)
+        todo += measured[part][choice][0]
+    return Layout(symbols, begins)
+
+
+def extent(grammar: Grammar, choices: Sequence[int], symbols: Sequence[int], at: int) -> tuple[int, int]:
+    """What the symbol of a choice led to, those of the symbols inside included: one behind its last choice, and how many letters. A
+    derivation is leftmost, so the choices of a symbol stand together, and so does its text."""
+    measured = grammar.measured
+    open_ones, letters = 1, 0
+    while open_ones:
+        _, inside, length = measured[symbols[at]][choices[at]]
+        open_ones += inside - 1
+        letters += length
+        at += 1
+    return at, letters
+
+
+def spans(grammar: Grammar, derivation: Derivation) -> list[Span]:
+    """One for each choice, in their order."""
+    choices = derivation.choices
+    symbols = layout(grammar, choices).symbols
+    return [Span(symbol, at, extent(grammar, choices, symbols, at)[0]) for at, symbol in enumerate(symbols)]

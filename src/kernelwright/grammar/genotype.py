@@ -27,7 +27,8 @@ def crossover(a: Genotype, b: Genotype, rng: random.Random, within: int | None =
 def mutate(genotype: Genotype, rng: random.Random, rate: float, within: int | None = None) -> Genotype:
     """Each of the first ``within`` integers (None: all) becomes another with the probability ``rate``, at least one of them."""
     count = min(within or len(genotype), len(genotype))
-    at = [i for i in range(count) if rng.random() < rate] or [rng.randrange(count)]
+    draw = rng.random
+    at = [i for i in range(count) if draw() < rate] or [rng.randrange(count)]
     changed = list(genotype)
     for i in at:
         changed[i] = rng.getrandbits(CODON_BITS)

@@ -1,8 +1,8 @@
 """A run of breeding as one self-contained page: the best program, how it was come to, and what was rejected.
 
-    write_bred_page(run, run.folder / "report.html")
+    write_bred_page(run, run.folder / "report.html", simplified_best(run))
 
-It shows what the journal recorded, and nothing else; how it reads is in ``breeding.html.jinja``.
+It shows what the journal recorded, and the best program simplified, where that is given; how it reads is in ``breeding.html.jinja``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from kernelwright.breeding.run import Bred, BreedRun
+from kernelwright.breeding.simplified import Simplified
 from kernelwright.breeding.speed import speed_of
 from kernelwright.breeding.worker_judge import FITNESS
 from kernelwright.evaluate.outcome import Ok, Rejected
@@ -26,18 +27,19 @@ SHOWN = 10
 """Programs in the table of the best."""
 
 
-def write_bred_page(run: BreedRun, target: Path) -> Path:
-    """Writes the page. Raises ``ToolError`` for a file that cannot be written."""
-    return written(bred_page(run), target)
+def write_bred_page(run: BreedRun, target: Path, simple: Simplified | None = None) -> Path:
+    """Writes the page. ``simple``: the best program simplified, or why it is not. Raises ``ToolError`` where it cannot be written."""
+    return written(bred_page(run, simple), target)
 
 
-def bred_page(run: BreedRun) -> str:
+def bred_page(run: BreedRun, simple: Simplified | None = None) -> str:
     """The page of a run as HTML, also of one that is not at its end."""
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
     facts = run.journal.sessions[0].facts
     best = run.best
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         run=run, style=STYLE, title=_title(run, best), best=best, readable=run.readable(best) if best else "",
+        simple=simple or Simplified(),
         found=_best(run), rejected=_rejected(run), plot=_plot(run), speed=speed_of(run.journal),
         settings=run.settings, count=len(run.journal), command=_command(run), resume=run.open_end,
         versions=sorted((str(k), str(v)) for k, v in dict(facts.get("versions") or {}).items()),

@@ -68,6 +68,7 @@ class Generations(Generic[I]):
         self._rng = random.Random(seed)
         self._asked: list[I] | None = None
         self._parents: list[Result[I]] = []
+        self._orders: list[tuple[bool, float]] = []
         self._best: Result[I] | None = None
         self._told = self._accepted = 0
         self._concluding = False
@@ -88,6 +89,7 @@ class Generations(Generic[I]):
         if self._asked is None or len(results) != len(self._asked):
             raise ValueError(f"{len(results)} results that are not those of the individuals asked, in order")
         self._parents = list(results)
+        self._orders = [_order(result) for result in results]
         self._told += len(results)
         self._accepted += sum(result.objectives is not None for result in results)
         self._best = min([*([self._best] if self._best else []), *results], key=_order)
@@ -138,8 +140,18 @@ class Generations(Generic[I]):
         ]
 
     def _parent(self) -> I:
-        drawn = [self._parents[self._rng.randrange(len(self._parents))] for _ in range(self._rates.tournament)]
-        return min(drawn, key=_order).candidate
+        count, order, rng = len(self._parents), self._orders, self._rng
+        drawn = [below(rng, count) for _ in range(self._rates.tournament)]
+        return self._parents[min(drawn, key=order.__getitem__)].candidate
+
+
+def below(dice: random.Random, count: int) -> int:
+    """A number from 0 up to ``count``, as ``dice.randrange(count)`` and ``dice.choice`` draw it, in a third of the time."""
+    bits = count.bit_length()
+    found = dice.getrandbits(bits)
+    while found >= count:
+        found = dice.getrandbits(bits)
+    return found
 
 
 def _order(result: Result[I]) -> tuple[bool, float]:

@@ -21,7 +21,7 @@ ALL = "all"
 COMPILE = "compile"
 PROGRAMS = "programs"
 SEARCH = "search"
-BY_NAME = ("rate", "search", "tune", "tune-large", "tune-sizes")
+BY_NAME = ("breed", "rate", "search", "tune", "tune-large", "tune-sizes")
 """Benchmarks of programs that ship with the package, which may be chosen."""
 Measure = Callable[..., Measured]
 
@@ -38,7 +38,7 @@ def command(
         typer.Option(
             "--programs",
             help="For compile: only the machine code, of these .cu files or of those in this folder. For rate, search, tune, tune-large "
-            "and tune-sizes: programs by name.",
+            "and tune-sizes: programs by name. For breed: problems whose success rates are measured.",
         ),
     ] = None,
     compiler_flags: Annotated[

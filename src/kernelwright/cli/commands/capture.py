@@ -13,7 +13,6 @@ from typing import Any
 from kernelwright.cli.support.compile_flags import CompileFlags, takes_flags
 from kernelwright.cli.support.plain_flags import Flag
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, STRICT, GivenProgram, split
-from kernelwright.cli.support.streams import progress
 from kernelwright.device.serving.run_program import Ran, run_program
 from kernelwright.device.serving.worker import serve
 from kernelwright.errors import KernelwrightError, Misuse
@@ -35,7 +34,7 @@ def capture_files(
     given = GivenProgram.of(paths, arguments, flags, own, virtual_for="kw capture")
     target = Path(output) if output else Path(given.paths[0].with_suffix(".capture").name)
     _check_target(target, given)
-    executable = given.executable(progress)
+    executable = given.executable()
     name = str(executable) if given.is_executable else str(given.paths[0].with_suffix(""))
     command = [name if "/" in name else f"./{name}", *given.arguments]
     from kernelwright import __version__

@@ -14,7 +14,7 @@ from kernelwright.cache import is_special, write_atomically
 from kernelwright.cli.support.compile_flags import CompileFlags, takes_flags
 from kernelwright.cli.support.plain_flags import Flag
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, GivenProgram, split
-from kernelwright.cli.support.streams import program_speaks_on_stderr, progress
+from kernelwright.cli.support.streams import program_speaks_on_stderr
 from kernelwright.device.checking.check_report import CheckReport
 from kernelwright.device.checking.checker import Checker
 from kernelwright.device.checking.findings import Findings, unpack
@@ -86,7 +86,7 @@ def check_files(
     orders, first = _number("--schedules", schedules, MOST_SCHEDULES), _number("--seed", seed, 1 << 62)
     let_stand = read_suppressions(Path(suppressions)) if suppressions else ()
     _make_room(sarif_file, junit_file)
-    executable = given.executable(progress)
+    executable = given.executable()
     name = str(executable) if given.is_executable else str(given.paths[0].with_suffix(""))
 
     def serve_connection(connection: socket.socket) -> bytes:

@@ -443,7 +443,7 @@ def _executable(
 
     for unit in program.units:
         _ = unit.ptx  # LLVM may end the process: not while there is a folder to tidy up
-    _, warnings = build_executable(program, others, target, link, lambda said: say(f"kw: {said}\n"), carried, linked)
+    _, warnings = build_executable(program, others, target, link, carried, linked)
     say(warnings)
 
 

@@ -30,7 +30,7 @@ from kernelwright.cli.support.plain_flags import Flag
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, GivenProgram, split
 from kernelwright.cli.support.resuming import refuse_settled, saying_how_to_resume, spelled_flags
 from kernelwright.cli.support.streams import program_speaks_on_stderr, progress
-from kernelwright.cuda.names import readable
+from kernelwright.cuda.names import is_called, readable
 from kernelwright.device.settings import calibrated, virtual_gpu
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.capture.capture import Capture
@@ -220,7 +220,7 @@ def _new_run(
             raise Misuse("a suite program brings its own data", hint=f"kw evolve {first}")
         return _suite_run(first.removeprefix(SUITE), flags, own, asked)
     given = GivenProgram.of([Path(path) for path in paths], arguments, flags, own)
-    executable = given.executable(_say)
+    executable = given.executable()
     with _folder(Path(first).stem, name) as folder:
 
         def recorded(line: Sequence[str], target: Path, limit_s: float | None = None) -> Path:
@@ -273,7 +273,7 @@ def _suite_run(title: str, flags: CompileFlags, own: dict[str, Any], asked: _Ask
     source = replaced(source, define=(*source.define, *define))
     flags = replaced(flags, options=replaced(flags.options, source=source))
     given = GivenProgram.of(list(program.source_paths), (), flags, own)
-    executable = given.executable(_say)
+    executable = given.executable()
     with _folder(title, asked.name) as folder:
         recordings: list[DataSet] = []
         for number, (size, seed) in enumerate((*DATA_SETS, *HELD_OUT), start=1):
@@ -353,7 +353,7 @@ def _mangled(names: tuple[str, ...], known: list[str]) -> tuple[str, ...]:
     """The mangled names of the kernels a person names. Raises ``Misuse`` with the names there are."""
     found = []
     for name in names:
-        fitting = [k for k in known if name in (k, readable(k), readable(k).split("<")[0])]
+        fitting = [k for k in known if is_called(k, name)]
         if len(fitting) != 1:
             what = "several kernels are" if fitting else "no kernel is"
             raise Misuse(f"{what} called {name!r}", hint=f"there are {', '.join(readable(k) for k in known) or 'none'}")

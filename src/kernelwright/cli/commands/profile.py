@@ -16,7 +16,7 @@ from kernelwright.cache import write_atomically
 from kernelwright.cli.support.compile_flags import CompileFlags, takes_flags
 from kernelwright.cli.support.plain_flags import Flag
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, STRICT, GivenProgram, split
-from kernelwright.cli.support.streams import program_speaks_on_stderr, progress
+from kernelwright.cli.support.streams import program_speaks_on_stderr
 from kernelwright.cli.support.tables import print_rows
 from kernelwright.device.profiling.profile_rows import merged, profile_rows
 from kernelwright.device.profiling.profiler import Profiler
@@ -53,7 +53,7 @@ def profile_files(
     if own.get("device", AUTO) == AUTO and not own.get("calibration"):
         own["device"] = DEFAULT_GPU
     given = GivenProgram.of(paths, arguments, flags, own)
-    executable = given.executable(progress)
+    executable = given.executable()
     name = str(executable) if given.is_executable else str(given.paths[0].with_suffix(""))
 
     real = given.settings.real

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from kernelwright.breeding.run import PROGRAMS, BreedRun
+from kernelwright.breeding.simplified import simplified_best
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.run import kind_of
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
@@ -41,7 +42,7 @@ def _tuned(run: str, output: Path | None) -> None:
 
 def _bred(run: str, output: Path | None) -> None:
     with BreedRun.open(run, PROGRAMS) as found:
-        print(write_bred_page(found, output or found.folder / "report.html"))
+        print(write_bred_page(found, output or found.folder / "report.html", simplified_best(found)))
 
 
 def _explored(run: str, output: Path | None) -> None:

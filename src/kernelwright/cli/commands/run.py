@@ -15,7 +15,6 @@ from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags, 
 from kernelwright.cli.support.error_exit import guarded, leave_at_once
 from kernelwright.cli.support.plain_flags import Flag, quick
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, STRICT, GivenProgram, split
-from kernelwright.cli.support.streams import progress
 from kernelwright.cli.support.winners_flag import WITH
 from kernelwright.cli.support.winners_view import NONE, given_versions, print_versions
 from kernelwright.device.serving.run_program import run_program
@@ -66,7 +65,7 @@ def run_files(
     """What ``kw run`` does, its flags read. Returns the exit code: the program's own, 128 and more for a signal."""
     given = GivenProgram.of(paths, arguments, flags, own)
     versions = None if winners == [NONE] else given_versions(winners or ())
-    executable = given.executable(progress)
+    executable = given.executable()
     name = str(executable) if given.is_executable else str(given.paths[0].with_suffix(""))
 
     def serve_connection(connection: socket.socket) -> bytes:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
-from kernelwright.cli.support.live_view import EVERY_S
 from kernelwright.cli.support.program_arguments import GivenProgram
 from kernelwright.device.describe_access import plural
 from kernelwright.errors import CompileError
@@ -17,6 +15,7 @@ from kernelwright.evaluate.workload.subject import Recordings
 from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.evolution.flag_sets import Texts
 from kernelwright.ir.text.canonical import canonical
+from kernelwright.long_steps import announced
 from kernelwright.passes.options import PassOptions
 from kernelwright.pipeline import CUDA_SUFFIXES
 from kernelwright.pipeline import compile as compile_program
@@ -37,16 +36,13 @@ def searched_flags(
         say("its compile flags are not searched: its kernels cannot be told apart by their files")
         return None
     say("searching compile flags")
-    said = time.monotonic()
-
-    def watch(judged: int) -> None:
-        nonlocal said
-        if time.monotonic() - said >= EVERY_S:
-            said = time.monotonic()
-            say(f"searching compile flags, {plural(judged, 'program')} tried")
-
     passes = given.flags.options.passes
-    found, texts = best_flags(subject, passes, compiled, settings.demands, settings.virtual, jobs, watch)
+    with announced("searching compile flags") as step:
+
+        def watch(judged: int) -> None:
+            step.now(f"searching compile flags, {plural(judged, 'program')} tried")
+
+        found, texts = best_flags(subject, passes, compiled, settings.demands, settings.virtual, jobs, watch)
     say(str(found))
     files = {text: f"kernels-{number}.ll" for number, text in enumerate(dict.fromkeys(texts.values()), start=1)}
     for text, name in files.items():

@@ -13,9 +13,9 @@ from kernelwright.cli.support import streams
 if TYPE_CHECKING:
     from rich.table import Table
 
-EVERY_S = 5.0
+EVERY_S = 1.8
 """Between two lines where there is no terminal."""
-SILENCE_S = 10.0
+SILENCE_S = 1.8
 """After which a line says for how long the phase has been going on: a proof, or the explanation of a best, can take minutes."""
 
 Facts = Sequence[tuple[str, str]]

@@ -17,7 +17,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from kernelwright.cuda.inputs import now_ns
 from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings, calibrated, size_in_bytes
 from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
+from kernelwright.long_steps import announced
 from kernelwright.pipeline import CUDA_SUFFIXES, Program
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.target import GPUS
@@ -130,14 +131,14 @@ class GivenProgram:
         _tell_another_device(path, self.settings)
         return {THRESHOLDS: str(path.absolute())}
 
-    def executable(self, progress: Callable[[str], None]) -> Path:
+    def executable(self) -> Path:
         """The program as a file that can be executed, built when it is not there yet.
 
         Raises ``Misuse``, ``CompileError``, ``ToolError``; prints the compiler's warnings.
         """
         if self.is_executable:
             return _checked(self.paths[0])
-        return _built(self, progress)
+        return _built(self)
 
 
 def _tell_another_device(path: Path, settings: Settings) -> None:
@@ -194,7 +195,7 @@ def _checked(path: Path) -> Path:
     return path
 
 
-def _built(program: GivenProgram, progress: Callable[[str], None]) -> Path:
+def _built(program: GivenProgram) -> Path:
     """The executable in the cache: made before from the very same files, or now."""
     since_ns = now_ns()
     name = program.paths[0].stem
@@ -204,6 +205,11 @@ def _built(program: GivenProgram, progress: Callable[[str], None]) -> Path:
     target = cache_folder() / "exe" / receipt_key(receipt) / name
     if program.flags.use_cache and recall(receipt):
         return target
+    with announced(f"compiling {program.paths[0].name}"):
+        return _built_now(program, target, receipt, since_ns)
+
+
+def _built_now(program: GivenProgram, target: Path, receipt: list[str], since_ns: int) -> Path:
     from kernelwright.executable import build_executable, host_inputs
 
     cuda = [path for path in program.paths if path.suffix in CUDA_SUFFIXES]
@@ -230,9 +236,9 @@ def _built(program: GivenProgram, progress: Callable[[str], None]) -> Path:
         # A cache that cannot be written to: the program lives as long as this process.
         folder = tempfile.mkdtemp(prefix="kernelwright-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        target = Path(folder) / name
+        target = Path(folder) / target.name
     link = link_options(*program.link)
-    _, warnings = build_executable(compiled, others, target, link, progress)
+    _, warnings = build_executable(compiled, others, target, link)
     messages += warnings
     sys.stderr.write(messages)
     clang = compiled.clang

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from kernelwright.cache import cache_folder, content_key, write_atomically
 from kernelwright.cuda.clang import ziglang_folder
 from kernelwright.errors import ToolError
+from kernelwright.long_steps import announced
 
 SOURCE = Path(__file__).parent / "c" / "loops.c"
 FLAGS = ("-std=gnu11", "-O2", "-g0", "-fPIC", "-shared", "-fno-sanitize=all", "-Wall", "-Wextra", "-Werror")
@@ -118,7 +119,8 @@ def _compiled() -> bytes:
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
         target = Path(folder) / "model.so"
         command = [str(ziglang_folder() / "zig"), "cc", *FLAGS, "-o", str(target), str(SOURCE)]
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        with announced("compiling the timing model (once)"):
+            run = subprocess.run(command, capture_output=True, text=True, check=False)
         if run.returncode or not target.is_file():
             first = next((line for line in run.stderr.splitlines() if "error" in line), run.stderr.strip()[:200])
             raise ToolError(f"the timing model's C code does not compile: {first}", hint="run `kw doctor`")

@@ -25,6 +25,7 @@ from kernelwright.codegen.simt.launching.launch_result import HostOverread
 from kernelwright.codegen.simt.launching.watching import Watch
 from kernelwright.codegen.simt.lower import lower
 from kernelwright.codegen.simt.options import SimtOptions
+from kernelwright.cuda.names import readable
 from kernelwright.device.arena import Arena
 from kernelwright.device.describe_access import describe_access
 from kernelwright.device.execution import Execution, Loaded
@@ -66,6 +67,16 @@ class Launched:
     """What the timing model says of it (``device/virtual_gpu/launch_estimates.py``), where it was asked."""
     version: str = ""
     """The winner that ran in the kernel's place, where ``Device`` was given some."""
+
+    def __repr__(self) -> str:
+        came = (
+            f"fault: {self.fault}"
+            if self.fault is not None
+            else f"{self.time_us:.4g} us"
+            if self.estimate
+            else "no time"
+        )
+        return f"<launched {readable(self.kernel)}, grid {self.grid}, block {self.block}: {came}>"
 
     @property
     def kernel(self) -> str:

@@ -203,6 +203,8 @@ def telling(path: Path) -> Iterator[None]:
     except (sqlite3.Error, UnicodeError, json.JSONDecodeError) as error:
         said = " ".join(str(error).split())  # a check says it in several lines
         code = getattr(error, "sqlite_errorname", "") or ""
+        if isinstance(error, sqlite3.ProgrammingError) and "closed" in said:
+            raise Misuse(f"the run {path.parent} is closed", hint="ask within `with`, or open it again") from error
         if code.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
             raise ToolError(
                 f"{path} cannot grow ({said}); every evaluation recorded before this one is safe",

@@ -16,6 +16,7 @@ import difflib
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self
 
@@ -140,7 +141,9 @@ class Run(Generic[C]):
         return as_line(type(self).__name__, str(self.folder), self.shown_facts)
 
     def _repr_html_(self) -> str:
-        return as_html(type(self).__name__, str(self.folder), self.shown_facts) if self.journal.is_open else repr(self)
+        if not self.journal.is_open:
+            return escape(repr(self))
+        return as_html(type(self).__name__, str(self.folder), self.shown_facts)
 
     @property
     def spent_seconds(self) -> float:

@@ -219,7 +219,7 @@ OPERATIONS: Mapping[str, Callable[..., Values]] = {
     "fmin": np.fmin,
     "fmax": np.fmax,
     "pow": np.power,
-    "pdiv": lambda a, b: np.where(b == 0, np.ones_like(a), np.divide(a, b)),
+    "pdiv": lambda a, b: np.where(b == 0, a.dtype.type(1), np.divide(a, b)),
     "fabs": np.abs,
     **{name: getattr(np, name) for name in ("sin", "cos", "tan", "tanh", "exp", "log", "sqrt", "floor", "ceil")},
 }

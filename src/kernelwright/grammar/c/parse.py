@@ -71,6 +71,12 @@ def parse(text: str, scope: Scope) -> tuple[tuple[Statement, ...], Scope]:
     return tuple(found), Scope(dict(reader.types), scope.arrays, scope.fixed)
 
 
+def parse_expression(text: str, scope: Scope) -> tuple[Expression, int]:
+    """An expression alone, and how many levels it is nested. Raises as ``parse``."""
+    reader = _Reader(text, scope)
+    return reader.whole_expression(), reader.deepest
+
+
 class _Reader:
     """One token ahead, and where it is: the how manieth. ``types`` knows all variables by their names in the tree,
     ``names`` those in sight by theirs in C."""
@@ -83,7 +89,7 @@ class _Reader:
         self.types: dict[str, Type] = dict(scope.variables)
         self._names = {name: name for name in self.types}
         self._own: set[str] = set()
-        self._depth = 0
+        self._depth = self.deepest = 0
         self.kind, self.word, self._at = "", "", -1
         self._next()
 
@@ -117,6 +123,7 @@ class _Reader:
 
     def _deeper(self) -> None:
         self._depth += 1
+        self.deepest = max(self.deepest, self._depth)
         if self._depth > NESTING:
             self._fail(f"this is nested more than {NESTING} levels deep")
 
@@ -246,6 +253,12 @@ class _Reader:
         return found
 
     # -- expressions ----------------------------------------------------------------------------------------------
+
+    def whole_expression(self) -> Expression:
+        found = self._expression()
+        if self.kind != "end":
+            self._fail(f"expected the end, found {self.word!r}")
+        return found
 
     def _expression(self) -> Expression:
         found = self._operators(1)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from kernelwright.cache import cache_folder, content_key, write_atomically
 from kernelwright.errors import ToolError
+from kernelwright.long_steps import announced
 
 FLAGS = (
     "-std=gnu11", "-O3", "-mcpu=baseline", "-g0", "-fPIC", "-shared", "-fno-sanitize=all", "-ffp-contract=off",
@@ -45,7 +46,8 @@ def _compile(source: Path) -> bytes:
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
         target = Path(folder) / "library.so"
         command = [sys.executable, "-m", "ziglang", "cc", *FLAGS, "-o", str(target), str(source), "-lm"]
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        with announced("compiling the engine of spaces (once)"):
+            run = subprocess.run(command, capture_output=True, text=True, check=False)
         if run.returncode or not target.is_file():
             first = next((line for line in run.stderr.splitlines() if "error" in line), run.stderr.strip()[:200])
             raise ToolError(f"{source.name} does not compile: {first}", hint="run `kw doctor`")

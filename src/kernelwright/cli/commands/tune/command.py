@@ -187,4 +187,4 @@ def _build(path: Path, device: str) -> tuple[Path, str]:
     """The executable of a CUDA program, and the device by its name."""
     flags = CompileFlags.of({flag.name: flag.default for flag in COMPILE_FLAGS})
     given = GivenProgram.of([path], [], flags, {"device": device}, virtual_for="kw tune")
-    return given.executable(tell), given.settings.name
+    return given.executable(), given.settings.name

@@ -16,6 +16,7 @@ from kernelwright.codegen.simt.emission.row_functions import ROWS
 from kernelwright.codegen.simt.launching.runtime_structs import LaunchStruct, SpreadStruct
 from kernelwright.cuda.clang import ziglang_folder
 from kernelwright.errors import ToolError
+from kernelwright.long_steps import announced
 from kernelwright.passes.llvm import binding
 
 SOURCES = Path(__file__).parents[1] / "runtime"
@@ -77,7 +78,8 @@ def _compile(files: list[Path], options: list[str]) -> bytes:
             "-lm",
             "-lpthread",
         ]
-        run = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
+        with announced("compiling the virtual GPU (once)"):
+            run = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
         if run.returncode or not target.is_file():
             first = next((line for line in run.stderr.splitlines() if "error" in line), run.stderr.strip()[:200])
             raise ToolError(f"the runtime of the virtual GPU does not compile: {first}", hint="run `kw doctor`")

@@ -1,0 +1,71 @@
+"""Steps that may take long, as the first of their kind on a machine, are announced while they go on.
+
+    with announced("compiling our CUDA runtime (once)"):
+        ...                                      # kw: compiling our CUDA runtime (once), for 4 s
+
+A command listens, and prints what it hears; a program that uses the package as a library hears nothing. Steps lie within others; what
+is announced is the innermost, and for how long that has been going on.
+"""
+
+from __future__ import annotations
+
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from threading import Event
+    from types import TracebackType
+
+EVERY_S = 1.8
+"""Nothing is silent for longer than two seconds; what ends sooner is not announced."""
+
+_listener: Callable[[str], None] | None = None
+_steps: list[announced] = []
+"""Those that go on, the innermost last. One command has one."""
+
+
+def listen(listener: Callable[[str], None] | None) -> None:
+    """Whoever is told from now on, in another thread; None: nobody."""
+    global _listener
+    _listener = listener
+
+
+class announced:
+    """A step. Used as a context manager."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._over: Event | None = None
+
+    def now(self, what: str) -> None:
+        """How far it is."""
+        self._what = what
+
+    def __enter__(self) -> announced:
+        self._began = time.monotonic()
+        _steps.append(self)
+        if len(_steps) == 1 and _listener is not None:
+            from threading import (
+                Event,
+                Thread,
+            )  # a compile that takes a tenth of a second has no need of them elsewhere
+
+            self._over = Event()
+            Thread(target=self._announce, args=(_listener, self._over), name="announce steps", daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        _steps.remove(self)
+        if self._over is not None:
+            self._over.set()
+
+    @staticmethod
+    def _announce(listener: Callable[[str], None], over: Event) -> None:
+        """This step and those within."""
+        while not over.wait(EVERY_S):
+            if _steps:
+                now = _steps[-1]
+                listener(f"{now._what}, for {max(1, round(time.monotonic() - now._began))} s")
