@@ -197,13 +197,16 @@ class Computation:
         names = list(self._statements)
         made = {f"{loop}{level}": f"index of loop {loop}" for loop in self.loops for level in range(10)}
         made |= {f"v_{name}": f"value of {name}" for name in names}
-        made |= {f"{a}_to_{b}": f"temporary from {a} to {b}" for a in names for b in names}
+        passed = {f"{a}_to_{b}": f"temporary from {a} to {b}" for a in names for b in names}
+        made |= passed | {
+            f"{name}_{loop}0": f"extent of the {what}" for name, what in passed.items() for loop in self.loops
+        }
         for size in self.launch_sizes:
             if size.name in RESERVED or "__" in size.name or size.name in (*self.arrays, *self.scalars):
                 raise Misuse(f"{size.name!r} is no name for a size of {self.name}: it becomes a parameter in C")
         for given in (*self.arrays, *self.scalars, *(size.name for size in self.launch_sizes)):
             if given in made:
-                raise Misuse(f"{given} of {self.name} has the name of an {made[given]}", hint="give it another name")
+                raise Misuse(f"{given} of {self.name} has the name of the {made[given]}", hint="give it another name")
 
     def _new(self, name: str) -> None:
         if not name.isidentifier() or "__" in name or name in RESERVED:
