@@ -66,6 +66,21 @@ def test_the_computation_of_the_page_is_explored(finished: ExploreRun) -> None:
     assert finished.subject.own is not None and finished.subject.own.digest[:12] in name
 
 
+def test_everything_may_be_added_up_to_one_number(tmp_path: Path) -> None:
+    """Its output varies over no loop."""
+    path = written(
+        tmp_path,
+        """
+        i = c.loop("n", n, (8,))
+        c.store("st", c.output("Y", (1,))[0], c.sum("total", c.load("x", c.input("X", (n,))[i]), over=i))
+        """,
+    )
+    subject = Subject.of(path, (100,), "h200")
+    space, trials = KernelSpace(subject), Trials(subject)
+    assert isinstance(trials.whole(space.kernel(naive_decisions(space))), Ok)
+    trials.close()
+
+
 def test_a_run_is_read_again_without_the_file_it_came_from(finished: ExploreRun, tmp_path: Path) -> None:
     moved = tmp_path / "elsewhere"
     shutil.copytree(finished.folder, moved)

@@ -32,6 +32,8 @@ def run(
     memory = family.inputs(computation, seed=11)
     expected = family.expected(computation, memory)
     program = kw.compile(str(path), arch="sm_90")
+    scratch = kernel.scratch_elements(sizes or {})
+    memory |= {name: np.full(elements, np.nan, np.float32) for name, elements in scratch.items()}
     arguments = kernel.arguments(memory, family.scalars, sizes)
     done = device.launch(program.kernel(kernel.name), kernel.grid, kernel.block, arguments)
     assert done.fault is None, f"{done.fault}\n{kernel.source}"

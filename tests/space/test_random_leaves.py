@@ -23,6 +23,7 @@ SIZES: dict[str, dict[str, int]] = {
     "row_sum": {"m": 32, "n": 64},
     "row_max": {"m": 32, "n": 64},
     "softmax": {"m": 16, "n": 32},
+    "softmax_kept": {"m": 16, "n": 32},
     "conv": {"filters": 8, "channels": 4, "size": 8, "window": 3},
     "fused2mm": {"m": 16, "n": 16, "k": 16, "p": 16},
 }
@@ -42,6 +43,7 @@ PARTIAL: dict[str, dict[str, int]] = {
     "row_sum": {"m": 29, "n": 71},
     "row_max": {"m": 13, "n": 67},
     "softmax": {"m": 9, "n": 37},
+    "softmax_kept": {"m": 9, "n": 37},
     "conv": {"filters": 5, "channels": 3, "size": 9, "window": 3},
     "fused2mm": {"m": 9, "n": 10, "k": 11, "p": 13},
 }

@@ -30,6 +30,7 @@ TUNED: dict[str, dict[str, int]] = {
     "row_sum": {"m": 32, "n": 64},
     "row_max": {"m": 32, "n": 64},
     "softmax": {"m": 16, "n": 32},
+    "softmax_kept": {"m": 16, "n": 32},
     "conv": {"filters": 8, "channels": 4, "size": 8, "window": 3},
     "fused2mm": {"m": 16, "n": 16, "k": 16, "p": 16},
 }

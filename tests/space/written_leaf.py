@@ -158,6 +158,29 @@ def vector_axpy(backbone: Backbone, threads: int = 256, cache: str = "NONE") -> 
     return WrittenLeaf(backbone, body, {"n1": threads, "n2": 4}, dict.fromkeys(("x", "y", "st"), cache))
 
 
+def kept_softmax(backbone: Backbone, threads: int = 32, rows: int = 4) -> WrittenLeaf:
+    """Rows shared by threads; the exponentials of a row wait in global memory for their sum."""
+    everything = "x_max largest_init largest x e e_to_st_value_put e_to_st_value_get total_init total st_value st"
+
+    def row(*body: str) -> Nest:
+        of, inside = " ".join(body), Nest("LOOP", dims(" ".join(body), "n0"), list(body))
+        return Nest("THREAD", dims(of, "m1"), [Nest("THREAD", dims(of, "n1"), [inside], 0)], 1)
+
+    def begin(init: str) -> Nest:
+        return Nest("THREAD", dims(init, "m1"), [init], 1)
+
+    body: list[Nest | str] = [
+        begin("largest_init"),
+        row("x_max", "largest"),
+        begin("total_init"),
+        row("x", "e", "e_to_st_value_put", "total"),
+        row("e_to_st_value_get", "st_value", "st"),
+    ]
+    body = [Nest("BLOCK", dims(everything, "m0"), body)]
+    layouts = {"e_to_st_value": ["m1", "n1"]}
+    return WrittenLeaf(backbone, body, {"m1": rows, "n1": threads}, layouts=layouts, spaces={"e_to_st_value": "GLOBAL"})
+
+
 def shared_row_sum(backbone: Backbone, threads: int = 32, rows: int = 4) -> WrittenLeaf:
     """Each row added up by neighbouring threads, two rows for each of them; ``rows`` of such pairs in a block."""
     begin = Nest("THREAD", dims("total_init", "m1"), [Nest("UNROLL", dims("total_init", "m2"), ["total_init"])], 1)

@@ -48,7 +48,7 @@ def dispatched_program(computation: str, cases: Cases) -> str:
     lines += [kernel.source for versions in cases.values() for _, kernel in versions]
     for number, versions in enumerate(cases.values()):
         subject, kernel = versions[0]
-        body = host_lines(subject, kernel, _launches(subject, versions))
+        body = host_lines(subject, [each for _, each in versions], _launches(subject, versions))
         lines.append(run_function(f"run_{number}", subject, kernel, body))
     lines.append("int main(int count, char **given) {")
     for number, (sizes, dynamic) in enumerate(cases):

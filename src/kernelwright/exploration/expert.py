@@ -84,6 +84,7 @@ class Expert:
                 known = ", ".join(dict.fromkeys(t.producer.name for t in self.subject.backbone.temporaries))
                 raise Misuse(f"{operand} cannot be staged in {self.subject}", hint=f"these can: {known or 'none'}")
             found += [decision_text("exists", (t,), "YES") for t in temporaries]
+            found += [decision_text("mem_space", (t,), "SHARED") for t in temporaries if t.may_be_global]
         return self._checked(found)
 
     def left(self, choice: str, *objects: str) -> list[str | int]:

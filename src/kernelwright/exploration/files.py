@@ -48,11 +48,16 @@ def write_kernel_files(run: ExploreRun, space: KernelSpace) -> list[Path]:
 
 def headed(run: ExploreRun, explored: ExploredKernel, kernel: GeneratedKernel) -> str:
     """The text of a kernel with what is to be known for launching it."""
-    names = (*kernel.arrays, *kernel.scalars, *(size.name for size in kernel.sizes))
+    scratch = [each.name for each in kernel.scratch]
+    names = (*kernel.arrays, *scratch, *kernel.scalars, *(size.name for size in kernel.sizes))
     multiples = "".join(f", {size.name} a multiple of {size.multiple}" for size in kernel.sizes if size.multiple > 1)
+    room = "".join(
+        f"// {each.name}: {kernel.grid_text} * {each.text} floats, of any content\n" for each in kernel.scratch
+    )
     return (
         f"// {run.subject} on {run.subject.gpu.label}: estimated {explored.time_us:.2f} us\n"
         f"// {kernel.name}<<<{geometry(kernel)}>>>({', '.join(names)}){multiples}\n"
+        f"{room}"
         f"// {kernel.shared_bytes} bytes of shared memory, of its own; made by kw explore, seed {run.settings.seed}\n"
         f"{kernel.source}"
     )

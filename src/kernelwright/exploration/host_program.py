@@ -8,6 +8,8 @@ after     a program that fills the inputs, launches the kernel and prints of eac
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kernelwright.exploration.subject import Subject
 from kernelwright.space.computation.sizes import formula_of, is_dynamic
 from kernelwright.space.cuda_source import GeneratedKernel
@@ -39,7 +41,7 @@ static float next(unsigned &state) {
 
 def host_program(subject: Subject, head: str, kernel: GeneratedKernel) -> str:
     """``head``: the kernel's text with what is said above it. Sizes and scalars are those of the subject."""
-    lines = host_lines(subject, kernel, [launch_line(subject, kernel)])
+    lines = host_lines(subject, [kernel], [launch_line(subject, kernel)])
     if not kernel.sizes:
         return f"{head.rstrip()}\n{HELPERS}\nint main() {{\n{_body(lines)}}}\n"
     tuned = dict(subject.sizes)
@@ -71,6 +73,7 @@ def _guards(subject: Subject, kernel: GeneratedKernel) -> list[str]:
             said += f", a multiple of {size.multiple}"
         found.append((wrong, f'"{said}\\n", {size.name}'))
     longest = [f"{_elements(each.elements)} > {MOST_ELEMENTS}LL" for each in subject.declared.arrays.values()]
+    longest += [f"1LL * {each.text} > {MOST_ELEMENTS}LL" for each in kernel.scratch]
     longest.append(f"{_blocks(kernel)} > {GRID_LIMIT}LL")
     found.append(
         (
@@ -98,7 +101,8 @@ def _elements(number: int) -> str:
 def launch_line(subject: Subject, kernel: GeneratedKernel) -> str:
     scalars = [f"{float(subject.family.scalars[name])!r}f" for name in kernel.scalars]
     sizes = [size.name for size in kernel.sizes]
-    arguments = ", ".join([*(f"device_{name}" for name in kernel.arrays), *scalars, *sizes])
+    memory = [f"device_{name}" for name in (*kernel.arrays, *_scratch(kernel))]
+    arguments = ", ".join([*memory, *scalars, *sizes])
     return f"{kernel.name}<<<{geometry(kernel)}>>>({arguments});"
 
 
@@ -109,16 +113,18 @@ def geometry(kernel: GeneratedKernel) -> str:
     return f"dim3({grid}), dim3({', '.join(map(str, kernel.block))})"
 
 
-def host_lines(subject: Subject, kernel: GeneratedKernel, launches: list[str]) -> list[str]:
-    """The body of a function: inputs filled, ``launches``, what is printed of the outputs."""
-    arrays = [subject.declared.arrays[name] for name in kernel.arrays]
+def host_lines(subject: Subject, kernels: Sequence[GeneratedKernel], launches: list[str]) -> list[str]:
+    """The body of a function: inputs filled, ``launches`` of these kernels, what is printed of the outputs."""
+    arrays = [subject.declared.arrays[name] for name in kernels[0].arrays]
+    scratch = {name: text for kernel in kernels for name, text in _scratch(kernel).items()}
     return [
         *(line for each in arrays for line in _array(each.name, each.elements, each.is_output)),
+        *(line for name, text in scratch.items() for line in _allocated(name, f"{text} * sizeof(float)")),
         *launches,
         "check(cudaGetLastError());",
         "check(cudaDeviceSynchronize());",
         *(line for each in arrays if each.is_output for line in _shown(each.name)),
-        *(f"cudaFree(device_{each.name});" for each in arrays),
+        *(f"cudaFree(device_{name});" for name in (*(each.name for each in arrays), *scratch)),
         "return 0;",
     ]
 
@@ -129,10 +135,18 @@ def _array(name: str, elements: int, is_output: bool) -> list[str]:
         lines.append(f"for (float &x : {name}) x = next(state);")
     return [
         *lines,
-        f"float *device_{name};",
-        f"check(cudaMalloc(&device_{name}, {name}.size() * sizeof(float)));",
+        *_allocated(name, f"{name}.size() * sizeof(float)"),
         f"check(cudaMemcpy(device_{name}, {name}.data(), {name}.size() * sizeof(float), cudaMemcpyHostToDevice));",
     ]
+
+
+def _allocated(name: str, size: str) -> list[str]:
+    return [f"float *device_{name};", f"check(cudaMalloc(&device_{name}, {size}));"]
+
+
+def _scratch(kernel: GeneratedKernel) -> dict[str, str]:
+    """Temporaries in global memory, by a name that no other kernel of the program has: their elements in C, of ``long long``."""
+    return {f"{kernel.name}_{each.name}": f"{_blocks(kernel)} * {each.text}" for each in kernel.scratch}
 
 
 def _shown(name: str) -> list[str]:

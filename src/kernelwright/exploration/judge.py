@@ -17,7 +17,7 @@ from kernelwright.evaluate.judging.worker_answer import read_answer
 from kernelwright.evaluate.outcome import Outcome, Rejected
 from kernelwright.exploration.decisions import Decisions
 from kernelwright.exploration.kernel_space import KernelSpace
-from kernelwright.exploration.subject import Subject
+from kernelwright.exploration.subject import LARGEST_BYTES, Subject
 from kernelwright.exploration.trial import MOST_WORK, Trials, block_work
 from kernelwright.farm import pool_for
 from kernelwright.lazy_dataclasses import dataclass
@@ -124,6 +124,10 @@ def _too_costly(kernel: GeneratedKernel, subject: Subject) -> Rejected | None:
     iterations = block_work(subject, kernel)
     if kernel.registers > MOST_REGISTERS:
         said = f"its values need {kernel.registers} registers of a thread, and {MOST_REGISTERS} are tried at most"
+        return Rejected("memory", said)
+    scratch_bytes = 4 * sum(kernel.scratch_elements(dict(subject.sizes)).values())
+    if scratch_bytes > LARGEST_BYTES:
+        said = f"its temporaries in global memory take {scratch_bytes} bytes, and {LARGEST_BYTES} are tried at most"
         return Rejected("memory", said)
     if iterations > MOST_WORK:
         said = f"each of its {kernel.grid[0]} blocks does {iterations} iterations, idle lanes counted, and {MOST_WORK} are tried at most"

@@ -63,6 +63,8 @@ class Trials:
         self._owner = 0
         self._arena: Arena
         self._buffers: dict[str, Buffer] = {}
+        self._scratch: dict[str, Buffer] = {}
+        """Of the last launch: temporaries in global memory."""
 
     def of(self, kernels: Sequence[GeneratedKernel]) -> list[Evaluated]:
         """What came of each, in order."""
@@ -126,8 +128,12 @@ class Trials:
         for name in self._expected:
             self._arena.view(self._buffers[name], np.float32)[:] = np.nan
         loaded = load(made.module, self._arena)
+        mark = self._arena.next_address
         try:
-            places = {name: buffer.address for name, buffer in self._buffers.items()}
+            # As large as the whole grid needs, since the model asks whether it fits the cache; pages that nobody writes take no memory.
+            elements = kernel.scratch_elements(dict(self.subject.sizes))
+            self._scratch = {name: self._arena.allocate(4 * n, name, fill=None) for name, n in elements.items()}
+            places = {name: buffer.address for name, buffer in {**self._buffers, **self._scratch}.items()}
             scalars = self.subject.family.scalars
             arguments = kernel.arguments(places, scalars, dict(self.subject.sizes))
             parameters = pack(made.module.function(made.name), arguments)
@@ -140,6 +146,7 @@ class Trials:
             watch = watch_of(grid) if followed else None
             return self._virtual.run(execution, self._arena, compiled=code, watch=watch)
         finally:
+            self._arena.rewind(mark)
             unload(loaded, self._arena)
 
     def _compared(self, kernel: GeneratedKernel, launched: Launched, grid: Triple) -> float | Rejected:
@@ -165,7 +172,8 @@ class Trials:
         return largest
 
     def _estimated(self, launched: Launched, made: Compiled, kernel: GeneratedKernel) -> Estimate:
-        bounds = [(buffer.address, buffer.address + buffer.size) for buffer in self._buffers.values()]
+        buffers = [*self._buffers.values(), *self._scratch.values()]
+        bounds = [(buffer.address, buffer.address + buffer.size) for buffer in buffers]
         seen = observe(launched.result, launched.launch, bounds)
         return estimate(multiplied(seen, kernel.grid), made.weights, self._gpu, by_line=False)
 

@@ -18,7 +18,7 @@ from kernelwright.space.library import example
 from kernelwright.target import gpu
 from tests.examples import few
 from tests.space.bound.widened_leaf import KINDS, TableNumbering
-from tests.space.written_leaf import WrittenLeaf, naive_matmul, shared_row_sum, tiled_matmul, vector_axpy
+from tests.space.written_leaf import WrittenLeaf, kept_softmax, naive_matmul, shared_row_sum, tiled_matmul, vector_axpy
 
 LEAVES: dict[str, tuple[str, dict[str, int], Callable[[Backbone], WrittenLeaf]]] = {
     "axpy": ("axpy", {"n": 1 << 16}, vector_axpy),
@@ -27,6 +27,7 @@ LEAVES: dict[str, tuple[str, dict[str, int], Callable[[Backbone], WrittenLeaf]]]
     "tiled": ("matmul", {"m": 256, "n": 256, "k": 256}, tiled_matmul),
     "naive, partly there": ("matmul", {"m": 100, "n": 81, "k": 50}, naive_matmul),
     "rows shared by threads": ("row_sum", {"m": 2048, "n": 512}, shared_row_sum),
+    "rows kept in global memory": ("softmax_kept", {"m": 8192, "n": 60}, kept_softmax),
     "tiled, partly there": ("matmul", {"m": 90, "n": 100, "k": 52}, tiled_matmul),
 }
 

@@ -13,6 +13,7 @@ from kernelwright.space.computation.objects import Backbone, Dim, Leaf, Temporar
 ORDER = ("BEFORE", "AFTER", "INNER", "OUTER", "MERGED")
 KINDS = ("LOOP", "UNROLL", "VECTOR", "BLOCK", "THREAD")
 MAPPINGS = ("NOT", "MAPPED", "OUT", "IN")
+SPACES = ("SHARED", "GLOBAL")
 
 
 class TableNumbering:
@@ -25,7 +26,7 @@ class TableNumbering:
         keys: list[tuple[str, ...]] = [("order", a, b) for n, a in enumerate(names) for b in names[n + 1 :]]
         keys += [("dim_kind", d.name) for d in backbone.dims]
         keys += [("size", d.name) for d in backbone.static_dims]
-        keys += [("exists", t.name) for t in backbone.temporaries]
+        keys += [(choice, t.name) for choice in ("exists", "mem_space") for t in backbone.temporaries]
         tiles = [d.name for d in backbone.static_dims]
         keys += [("thread_mapping", a, b) for n, a in enumerate(tiles) for b in tiles[n + 1 :]]
         self.index = {key: n for n, key in enumerate(keys)}
@@ -39,7 +40,14 @@ class TableNumbering:
     def values(self, choice: str, *objects: Any) -> tuple[str | int, ...]:
         if choice == "size":
             return tuple(objects[0].universe)
-        return {"order": ORDER, "dim_kind": KINDS, "thread_mapping": MAPPINGS, "exists": ("NO", "YES")}[choice]
+        values = {
+            "order": ORDER,
+            "dim_kind": KINDS,
+            "thread_mapping": MAPPINGS,
+            "mem_space": SPACES,
+            "exists": ("NO", "YES"),
+        }
+        return values[choice]
 
     def state(self, leaf: Leaf, opened: float = 0.0, seed: int = 0) -> npt.NDArray[np.uint16]:
         """The leaf; each decision has all its values again with probability ``opened``."""

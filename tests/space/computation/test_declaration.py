@@ -215,6 +215,14 @@ def word_of_c(c: Computation) -> None:
     c.input("float", (4,))
 
 
+def made_count(c: Computation) -> None:
+    i = c.loop("m", 4)
+    c.store(
+        "st", c.output("e_to_st_m0", (4,))[i], c.compute("e", c.load("a", c.input("A", (4,))[i]), through_memory=True)
+    )
+    c.backbone()
+
+
 def made_name(c: Computation) -> None:
     m = c.loop("m", 4, (2,))
     c.store("st", c.output("C", (4,))[m], c.load("a", c.input("m1", (4,))[m]))
@@ -249,7 +257,8 @@ def text_in_an_expression(c: Computation) -> None:
         (foreign_value, "y uses x, which is not of bad"),
         (two_names, "bad has two things called m"),
         (word_of_c, "'float' is no name for a part of bad"),
-        (made_name, "m1 of bad has the name of an index of loop m"),
+        (made_name, "m1 of bad has the name of the index of loop m"),
+        (made_count, "e_to_st_m0 of bad has the name of the extent of the temporary from e to st"),
         (condition_on_data, "a value of the computation is asked for while it is declared"),
         (range_of_data, "a value of the computation is asked for while it is declared"),
         (nothing_stored, "bad stores nothing"),

@@ -96,7 +96,6 @@ def change(leaf: WrittenLeaf, choice: str, name: str, value: str | int) -> Writt
         (lambda leaf: change(leaf, "dim_kind", "a.m0", "LOOP"), "a.m0 and st.m0 are one loop of several kinds: BLOCK, LOOP"),
         (lambda leaf: change(leaf, "size", "a.m2", 2), "a.m0 and st.m0 are one loop of several sizes"),
         (lambda leaf: change(leaf, "size", "a.k1", 8), "a.k1 and a_to_mad_put.k1 are one axis of threads of several sizes"),
-        (lambda leaf: change(leaf, "mem_space", "a_to_mad", "GLOBAL"), "temporary a_to_mad in global memory is not built"),
         (lambda leaf: change(leaf, "cache", "st", "READ_ONLY"), "st cannot use the cache decision READ_ONLY: a store knows"),
         (lambda leaf: change(leaf, "size", "st.n2", 3), "the tiles of n around st do not divide 128"),
     ],

@@ -14,7 +14,7 @@ class Numbering(Protocol):
 
     ``variable``: index of the decision's variable, and whether it holds the decision for the objects in the other order,
     so that BEFORE and AFTER, INNER and OUTER, OUT and IN change places. ``values``: the value of each bit. Asked for ``order``,
-    ``dim_kind``, ``size``, ``thread_mapping`` and ``exists``.
+    ``dim_kind``, ``size``, ``thread_mapping``, ``mem_space`` and ``exists``.
     """
 
     def variable(self, choice: str, *objects: Thing) -> tuple[int, bool]: ...

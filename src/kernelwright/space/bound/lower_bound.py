@@ -34,7 +34,7 @@ OTHER = 4
 
 INSTRUCTION = np.dtype(
     [(n, "<i4") for n in ("first", "last", "own_first", "own_last", "step_first", "step_last")]
-    + [(n, "<i4") for n in ("operation", "array", "unit_stride", "exists", "yes", "unused")]
+    + [(n, "<i4") for n in ("operation", "array", "unit_stride", "exists", "yes", "space")]
     + [(n, "<f8") for n in ("executions", "fma", "special", "issue", "chain", "per_sector", "bytes")]
 )
 STEP = np.dtype([("dim", "<i4"), ("begins_loop", "<i4"), ("stride", "<f8")])
@@ -55,6 +55,7 @@ COUNTS = ("dims", "instructions", "temporaries", "arrays", "store")
 KINDS = ("LOOP", "UNROLL", "VECTOR", "BLOCK", "THREAD")
 ORDERS = ("OUTER", "INNER", "MERGED")
 AXES = ("MAPPED", "NOT")
+SPACES = ("SHARED", "GLOBAL")
 TABLES = (
     "kind", "size", "of", "value", "extent", "tile_first", "tile", "partial", "reduced",
 )  # fmt: skip
@@ -67,7 +68,7 @@ class _Figures(ctypes.Structure):
 
 class _Bound(ctypes.Structure):
     _fields_ = (
-        *((name, ctypes.c_int32) for name in (*COUNTS, *KINDS, *ORDERS, *AXES, "reuses")),
+        *((name, ctypes.c_int32) for name in (*COUNTS, *KINDS, *ORDERS, *AXES, *SPACES, "reuses")),
         *((name, ctypes.c_void_p) for name in TABLES),
         ("partial_loops", ctypes.c_int64),
         *((name, ctypes.c_void_p) for name in MORE_TABLES),
@@ -194,6 +195,9 @@ def _bits(backbone: Backbone, numbering: Numbering) -> dict[str, int]:
     if len(backbone.static_dims) > 1:
         mappings = numbering.values("thread_mapping", *backbone.static_dims[:2])
         found |= {name: 1 << mappings.index(name) for name in AXES}
+    if backbone.temporaries:
+        spaces = numbering.values("mem_space", backbone.temporaries[0])
+        found |= {name: 1 << spaces.index(name) for name in SPACES}
     return found
 
 
@@ -216,9 +220,10 @@ def _tables(backbone: Backbone, numbering: Numbering) -> dict[str, npt.NDArray[A
     for i, work, owned, walked in zip(backbone.instructions, least_work(backbone), own, steps, strict=True):
         unit = i.access is None or any(abs(s) == 1 for loop, s in i.access.strides if loop.extent > 1)
         exists, yes = _presence(backbone, numbering, i.temporary) if i.temporary is not None else (-1, 0)
+        space = numbering.variable("mem_space", backbone.temporary(i.temporary))[0] if i.temporary is not None else -1
         rows.append(
             (at, at + len(i.dims), own_at, own_at + len(owned), step_at, step_at + len(walked),
-             OPERATIONS.get(i.operation, OTHER), work.array, int(unit), exists, yes, 0,
+             OPERATIONS.get(i.operation, OTHER), work.array, int(unit), exists, yes, space,
              work.executions, work.fma, work.special, work.issue, work.chain, work.per_sector, work.bytes)
         )  # fmt: skip
         at, own_at, step_at = at + len(i.dims), own_at + len(owned), step_at + len(walked)

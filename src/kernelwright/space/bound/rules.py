@@ -99,9 +99,11 @@ class _Candidate:
         m = self.bound.machine
         fewest_blocks, most_blocks = self._blocks()
         threads = self._threads()
-        arrays = len(self.bound.backbone.arrays)
+        backbone = self.bound.backbone
+        arrays = len(backbone.arrays)
         per_array = np.zeros((arrays, 4))  # requests, sectors at L1, sectors at L2, bytes of memory
-        issued = fma = special = inner = shared_requests = 0.0
+        in_temporaries = np.zeros(3)  # of those in global memory: requests, sectors at L1, sectors at L2
+        issued = fma = special = inner = shared_requests = somewhere = near = 0.0
         chain = waits = steps = 0.0
         again_read = self._read_again(threads)
         for i, work in self.instructions:
@@ -132,12 +134,24 @@ class _Candidate:
                     waits = max(waits, looped * m.load_latency)
             elif i.operation in ("put", "get"):
                 if threads >= 2:
+                    assert i.temporary is not None
                     requests = max(warps / wide, again_read.of_gets.get(i.name, 0.0))
-                    issued += requests
-                    shared_requests += requests
-                    inner += max(requests * m.request, requests * m.wavefront, runs / LANES * m.wavefront)
+                    spaces = self.values("mem_space", backbone.temporary(i.temporary))
+                    if spaces == {"SHARED"}:
+                        issued += requests
+                        shared_requests += requests
+                        inner += max(requests * m.request, requests * m.wavefront, runs / LANES * m.wavefront)
+                    elif spaces == {"GLOBAL"}:
+                        # What a block wrote it may read from L1; what it writes goes to L2, and need not go on to memory.
+                        sectors = max(runs / SECTOR_ELEMENTS, requests)
+                        written = work.executions * blocks / SECTOR_ELEMENTS if i.operation == "put" else 0.0
+                        in_temporaries += (requests, sectors, written)
+                        near += max(requests, sectors * m.l1_sector)
+                    else:
+                        somewhere += requests
                     if i.operation == "get":
-                        waits = max(waits, looped * m.shared_latency)
+                        latencies = {"SHARED": m.shared_latency, "GLOBAL": m.load_latency}
+                        waits = max(waits, looped * min(latencies[str(each)] for each in spaces))
             else:
                 issued += warps * work.issue
                 steps += sequential * work.issue
@@ -146,9 +160,14 @@ class _Candidate:
                 )
                 chain = max(chain, work.chain / threads_of_sum * again * m.add_latency)
         requests, l1_sectors, l2_sectors, bytes_moved = per_array.sum(axis=0).tolist()
-        either = sum(max(0.0, n - per_array[array, 0]) for array, n in again_read.of_either.items())
+        requests, l1_sectors, l2_sectors = (
+            a + b for a, b in zip((requests, l1_sectors, l2_sectors), in_temporaries.tolist(), strict=True)
+        )
+        either = somewhere + sum(max(0.0, n - per_array[array, 0]) for array, n in again_read.of_either.items())
         issued += requests + either
-        near = min(1.0, m.wavefront) * either + float(np.maximum(per_array[:, 0], per_array[:, 1] * m.l1_sector).sum())
+        near += float(np.maximum(per_array[:, 0], per_array[:, 1] * m.l1_sector).sum())
+        if m.joined:  # else it is not known which of the two is kept busy
+            near += min(1.0, m.wavefront) * either
         l1 = max((requests + shared_requests + either) * m.request, near + inner if m.joined else max(near, inner))
         busy = min(most_blocks, float(m.multiprocessors))
         if fewest_blocks == most_blocks:

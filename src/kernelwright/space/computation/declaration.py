@@ -197,13 +197,16 @@ class Computation:
         names = list(self._statements)
         made = {f"{loop}{level}": f"index of loop {loop}" for loop in self.loops for level in range(10)}
         made |= {f"v_{name}": f"value of {name}" for name in names}
-        made |= {f"{a}_to_{b}": f"temporary from {a} to {b}" for a in names for b in names}
+        passed = {f"{a}_to_{b}": f"temporary from {a} to {b}" for a in names for b in names}
+        made |= passed | {
+            f"{name}_{loop}0": f"extent of the {what}" for name, what in passed.items() for loop in self.loops
+        }
         for size in self.launch_sizes:
             if size.name in RESERVED or "__" in size.name or size.name in (*self.arrays, *self.scalars):
                 raise Misuse(f"{size.name!r} is no name for a size of {self.name}: it becomes a parameter in C")
         for given in (*self.arrays, *self.scalars, *(size.name for size in self.launch_sizes)):
             if given in made:
-                raise Misuse(f"{given} of {self.name} has the name of an {made[given]}", hint="give it another name")
+                raise Misuse(f"{given} of {self.name} has the name of the {made[given]}", hint="give it another name")
 
     def _new(self, name: str) -> None:
         if not name.isidentifier() or "__" in name or name in RESERVED:
@@ -373,10 +376,12 @@ class _Builder:
         if not self.computation.may_lower(source, target):
             self._pair_up(producer, consumer)
             return
-        # A temporary has an axis for each tile; the rest is a loop around all four instructions, or none.
+        # A temporary has an axis for each tile. The rest is a loop around all four instructions, or, of what is computed, an axis in
+        # global memory: there is no room for it elsewhere.
         name = f"{producer}_to_{consumer}"
-        tiles = [d for d in producer.dims if d.is_static and d.loop in source.value_loops]
-        if not tiles:
+        kept = producer.operation != "load"
+        axes = [d for d in producer.dims if d.loop in source.value_loops and (d.is_static or kept)]
+        if not axes:
             self._pair_up(producer, consumer)
             return
         made = []
@@ -384,18 +389,18 @@ class _Builder:
             own = f"{name}_{operation}"
             dims = tuple(
                 Dim(f"{own}.{d.loop}{d.level}", d.loop, d.level, d.universe, True, own, _widths(d.universe), name)
-                for d in tiles
+                for d in axes
             )
             operands = (producer.name,) if operation == "put" else ()
             made.append(self._add(Instruction(own, operation, dims, operands, temporary=name)))
         put, get = made
-        self.temporaries.append(
-            Temporary(name, producer, consumer, put, get, tuple(zip(put.dims, get.dims, strict=True)))
-        )
-        self._pair_up(producer, consumer, lowers_to=name)
-        for tile, a, b in zip(tiles, put.dims, get.dims, strict=True):
-            self._pair(tile, a, producer, put, temporary=name)
-            self._pair(b, consumer.dim(tile.loop, tile.level), get, consumer, temporary=name)
+        ends = list(zip(put.dims, get.dims, strict=True))
+        tiles, rests = (tuple(pair for pair in ends if pair[0].is_static == static) for static in (True, False))
+        self.temporaries.append(Temporary(name, producer, consumer, put, get, tiles, rests))
+        self._pair_up(producer, consumer, lowers_to=name, rests=kept)
+        for dim, a, b in zip(axes, put.dims, get.dims, strict=True):
+            self._pair(dim, a, producer, put, temporary=name)
+            self._pair(b, consumer.dim(dim.loop, dim.level), get, consumer, temporary=name)
         self._finishes_before(producer, put)
         self.dependences += [Dependence(put, get), Dependence(get, consumer)]
 
@@ -405,11 +410,14 @@ class _Builder:
         if producer.name in self.reductions:
             self.dependences += [Dependence(dim, consumer) for dim in self.reductions[producer.name].dims]
 
-    def _pair_up(self, producer: Instruction, consumer: Instruction, *, lowers_to: str | None = None) -> None:
+    def _pair_up(
+        self, producer: Instruction, consumer: Instruction, *, lowers_to: str | None = None, rests: bool = False
+    ) -> None:
+        """``rests``: whether a temporary passes what the tiles leave, too."""
         reduction = self.reductions.get(producer.name)
         for dim in producer.dims:
             if reduction is None or dim not in reduction.dims:
-                to = lowers_to if dim.is_static else None
+                to = lowers_to if dim.is_static or rests else None
                 self._pair(dim, consumer.dim(dim.loop, dim.level), producer, consumer, lowers_to=to)
 
     def _pair(

@@ -96,7 +96,8 @@ class Temporary(Named):
     """An array that may pass a value from a producer to a consumer through memory. Reserved; ``exists`` decides.
 
     ``axes`` are its dimensions: the dim of ``put`` that writes along it, and that of ``get``, which reads. An axis whose two
-    dims are merged has size 1. Where it exists, the consumer reads what ``get`` read.
+    dims are merged has size 1. Where it exists, the consumer reads what ``get`` read. ``rests`` are axes, too, along what the
+    tiles leave, of a temporary that may lie in global memory: of one in shared memory they are merged.
     """
 
     name: str
@@ -105,6 +106,12 @@ class Temporary(Named):
     put: Instruction
     get: Instruction
     axes: tuple[tuple[Dim, Dim], ...]
+    rests: tuple[tuple[Dim, Dim], ...] = ()
+
+    @property
+    def may_be_global(self) -> bool:
+        """Not of what a load gives: that lies in global memory already."""
+        return self.producer.operation != "load"
 
 
 @dataclass(frozen=True)
@@ -186,9 +193,9 @@ class Backbone:
         return next((r for r in self.reductions if r.instruction == instruction), None)
 
     def own_dims(self, instruction: Instruction) -> list[Dim]:
-        """The dims whose iterations are different values of an instruction: its own, and for those of a temporary also the rests
-        of the producer's loops, which are around it."""
-        if instruction.temporary is None:
+        """The dims whose iterations are different values of an instruction: its own, and for those of a temporary without rests
+        also the rests of the producer's loops, which are around it."""
+        if instruction.temporary is None or self.temporary(instruction.temporary).rests:
             return list(instruction.dims)
         producer = self.temporary(instruction.temporary).producer
         reduction = self.reduction(producer)

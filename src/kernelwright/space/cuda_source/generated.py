@@ -51,6 +51,30 @@ class Iterations:
 
 
 @dataclass(frozen=True)
+class Scratch:
+    """A temporary in global memory: a parameter of the kernel behind its arrays. A block's part has ``tile`` elements for each of
+    ``iterations``."""
+
+    name: str
+    tile: int
+    iterations: tuple[Iterations, ...] = ()
+
+    def of_a_block(self, sizes: Mapping[str, int]) -> int:
+        """Elements. ``sizes``: those of the launch."""
+        return self.tile * prod(each.at(sizes) for each in self.iterations)
+
+    @property
+    def text(self) -> str:
+        """The same in C, of sizes by their names."""
+        known = self.tile * prod(each.tuned for each in self.iterations if not each.is_dynamic)
+        return " * ".join([str(known), *_dynamic_texts(self.iterations)])
+
+
+def _dynamic_texts(iterations: tuple[Iterations, ...]) -> list[str]:
+    return [f"({each.text()})" if " / " in each.text() else each.text() for each in iterations if each.is_dynamic]
+
+
+@dataclass(frozen=True)
 class GeneratedKernel:
     """``source`` is CUDA C with one kernel, ``name``; it computes everything with this ``grid`` and ``block`` alone."""
 
@@ -71,6 +95,8 @@ class GeneratedKernel:
     """Given at launch, after the scalars."""
     blocks: tuple[Iterations, ...] = ()
     """The number of blocks is their product."""
+    scratch: tuple[Scratch, ...] = ()
+    """Buffers that a launch brings besides the arrays, after them: what is in them before and afterwards means nothing."""
 
     @property
     def threads(self) -> int:
@@ -81,7 +107,7 @@ class GeneratedKernel:
     def grid_text(self) -> str:
         """The number of blocks in C, of sizes by their names."""
         known = prod(each.tuned for each in self.blocks if not each.is_dynamic)
-        texts = [f"({each.text()})" if " / " in each.text() else each.text() for each in self.blocks if each.is_dynamic]
+        texts = _dynamic_texts(self.blocks)
         return " * ".join([*([str(known)] if known > 1 or not texts else []), *texts])
 
     def at(self, sizes: Mapping[str, int]) -> GeneratedKernel:
@@ -96,12 +122,18 @@ class GeneratedKernel:
             raise Misuse(f"a grid of {number} blocks: at most {GRID_LIMIT}")
         return replace(self, grid=(number, 1, 1))
 
+    def scratch_elements(self, sizes: Mapping[str, int]) -> dict[str, int]:
+        """Of each buffer, by its name: each block has a part of it."""
+        return {each.name: self.grid[0] * each.of_a_block(sizes) for each in self.scratch}
+
     def arguments(
         self, memory: Mapping[str, Any], scalars: Mapping[str, float], sizes: Mapping[str, int] | None = None
     ) -> tuple[Any, ...]:
-        """In the order of the kernel's parameters: arrays, scalars, sizes."""
+        """In the order of the kernel's parameters: arrays, temporaries in global memory, scalars, sizes. ``memory``: of the arrays and
+        the temporaries, by name."""
         return (
             *(memory[name] for name in self.arrays),
+            *(memory[each.name] for each in self.scratch),
             *(float(scalars[name]) for name in self.scalars),
             *(int((sizes or {})[size.name]) for size in self.sizes),
         )

@@ -73,7 +73,7 @@ class RegisterFile:
         ends = [(p.lhs, p.rhs) for p in others if self._is_used(p)]
         reduction = self.loops.backbone.reduction(instruction)
         if reduction is not None:
-            ends += [(p.rhs, p.lhs) for p in self._pairs[reduction.init.name, instruction.name]]
+            ends += [(p.rhs, p.lhs) for p in self._pairs.get((reduction.init.name, instruction.name), ())]
         of = self.loops.of
         apart = {a for a, b in ends if of[a] is not of[b]}
         return tuple(d for d in instruction.dims if d in apart and of[d].kind in IN_REGISTERS and of[d].size > 1)

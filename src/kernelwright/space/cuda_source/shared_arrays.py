@@ -8,13 +8,12 @@ bank conflicts to the first warp that writes and the first that reads, the small
 
 from __future__ import annotations
 
-from functools import cmp_to_key
-
 from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation.objects import Dim, Temporary
 from kernelwright.space.cuda_source.addresses import Address
 from kernelwright.space.cuda_source.fused_loops import IN_REGISTERS, FusedLoop, FusedLoops
+from kernelwright.space.cuda_source.temporary_axes import Axes, address_of, tile_axes
 
 BANKS = 32
 WARP = 32
@@ -26,16 +25,13 @@ WIDEST = 4
 @dataclass(frozen=True)
 class SharedArray:
     temporary: Temporary
-    axes: tuple[tuple[Dim, Dim], ...]
-    """Dims of ``put`` and ``get``, outermost first."""
+    axes: Axes
     strides: tuple[int, ...]
     elements: int
     padding: int
 
     def address(self, loops: FusedLoops, *, writes: bool) -> Address:
-        return Address(
-            tuple((loops.of[a if writes else b], s) for (a, b), s in zip(self.axes, self.strides, strict=True))
-        )
+        return address_of(loops, self.axes, self.strides, writes=writes)
 
     @property
     def bytes(self) -> int:
@@ -45,10 +41,7 @@ class SharedArray:
 def shared_arrays(loops: FusedLoops, limit_bytes: int) -> dict[str, SharedArray]:
     """By temporary. Padding is left out where all arrays would not fit ``limit_bytes`` with it."""
     leaf = loops.leaf
-    there = [t for t in loops.backbone.temporaries if leaf.exists(t)]
-    for temporary in there:
-        if leaf.value("mem_space", temporary) != "SHARED":
-            raise Misuse(f"temporary {temporary} in global memory is not built; shared memory is")
+    there = [t for t in loops.backbone.temporaries if leaf.exists(t) and leaf.value("mem_space", t) == "SHARED"]
     plain = {t.name: _arrange(loops, t) for t in there}
     if sum(a.bytes for a in plain.values()) > limit_bytes:
         total = sum(a.bytes for a in plain.values())
@@ -59,13 +52,7 @@ def shared_arrays(loops: FusedLoops, limit_bytes: int) -> dict[str, SharedArray]
 
 def _arrange(loops: FusedLoops, temporary: Temporary, row_axes: int = 0, padding: int = 0) -> SharedArray:
     """``padding`` elements follow each row; a row is the innermost ``row_axes`` axes."""
-    leaf = loops.leaf
-    axes = [(a, b) for a, b in temporary.axes if loops.of[a] is not loops.of[b]]
-
-    def compare(p: tuple[Dim, Dim], q: tuple[Dim, Dim]) -> int:
-        return -1 if leaf.value("layout", p[0], q[0]) == "OUT" else 1
-
-    axes.sort(key=cmp_to_key(compare))
+    axes = tile_axes(loops, temporary)
     strides: list[int] = []
     stride = 1
     for position, (a, _) in enumerate(reversed(axes), 1):
@@ -73,7 +60,7 @@ def _arrange(loops: FusedLoops, temporary: Temporary, row_axes: int = 0, padding
         stride *= loops.of[a].size
         if position == row_axes:
             stride += padding
-    return SharedArray(temporary, tuple(axes), tuple(strides), stride, padding)
+    return SharedArray(temporary, axes, tuple(strides), stride, padding)
 
 
 def _least_conflicts(loops: FusedLoops, temporary: Temporary) -> SharedArray:

@@ -11,6 +11,7 @@ from kernelwright.space.cuda_source.barriers import place_barriers
 from kernelwright.space.cuda_source.conditions import Whole, asked, condition
 from kernelwright.space.cuda_source.fused_loops import AXES, FusedLoops
 from kernelwright.space.cuda_source.generated import GRID_LIMIT, GeneratedKernel, Iterations
+from kernelwright.space.cuda_source.global_arrays import global_arrays
 from kernelwright.space.cuda_source.joined_threads import joined_threads, shared_reductions
 from kernelwright.space.cuda_source.loop_tree import Barrier, Join, Sequence, loop_tree
 from kernelwright.space.cuda_source.registers import RegisterFile
@@ -40,6 +41,7 @@ class _Writer:
         parts = 4 * sum(j.elements for j in self.joined.values())
         self.shared = shared_arrays(self.loops, shared_limit - parts)
         self.shared_bytes = parts + sum(a.bytes for a in self.shared.values())
+        self.outer = global_arrays(self.loops)
         rests = [self.loops.rest(i, loop) for i in self.loops.instructions for loop in asked(self.loops, i)]
         self.partial = [f for f in dict.fromkeys(rests) if f.iterations.is_dynamic]
         """Loops whose last iteration may be only partly there, and is asked about."""
@@ -50,7 +52,7 @@ class _Writer:
         if prod(block) > THREAD_LIMIT:
             raise Misuse(f"a block of {prod(block)} threads: at most {THREAD_LIMIT}")
         tree = loop_tree(self.loops)
-        used = [a.temporary for a in self.shared.values()]
+        used = [t for t in self.backbone.temporaries if self.leaf.exists(t)]
         if prod(block) > 1:
             place_barriers(tree, used)
         blocks = self._indices()
@@ -59,6 +61,9 @@ class _Writer:
         for joined in self.joined.values():
             if joined.elements:
                 self._line(1, f"__shared__ float {joined.array}[{joined.elements}];")
+        for outer in self.outer.values():
+            for line in outer.lines():
+                self._line(1, line)
         for each in self.registers.of.values():
             self._line(1, each.declaration())
         self._body(tree)
@@ -74,6 +79,7 @@ class _Writer:
             self.backbone.scalars,
             self.backbone.launch_sizes,
             blocks,
+            tuple(a.scratch for a in self.outer.values()),
         )
 
     def _line(self, depth: int, text: str) -> None:
@@ -82,6 +88,8 @@ class _Writer:
     def _head(self, threads: int) -> list[str]:
         kinds = {a.name: "" if a.is_output else "const " for a in self.backbone.arrays}
         parameters = [f"{kinds[a.name]}float *__restrict__ {a}" for a in self.backbone.arrays]
+        # Other threads write it, too, so that no barrier may be moved past its accesses: it is not restricted.
+        parameters += [f"float *{name}" for name in self.outer]
         parameters += [f"float {s}" for s in self.backbone.scalars]
         parameters += [f"int {size.name}" for size in self.backbone.launch_sizes]
         return [
@@ -180,7 +188,8 @@ class _Writer:
                 address, reads = global_address(self.loops, i), i.operation == "load"
                 lines = self._move(i, i.access.array.name, address, reads=reads, condition=asks)
             case "put" | "get":
-                array = self.shared[str(i.temporary)]
+                name = str(i.temporary)
+                array = self.outer[name] if name in self.outer else self.shared[name]
                 address = array.address(self.loops, writes=i.operation == "put")
                 lines = self._move(i, array.temporary.name, address, reads=i.operation == "get")
             case _:

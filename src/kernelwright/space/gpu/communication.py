@@ -14,6 +14,7 @@ from kernelwright.space.gpu.sets import (
     dim_kind,
     dim_mapping,
     exists,
+    mem_space,
     order,
     size,
     thread_mapping,
@@ -40,8 +41,21 @@ def producers_precede(p: Pair) -> Condition:
 
 @GPU.rule
 def rests_are_fused(p: Pair) -> Condition:
-    """What the tiles leave is too large for registers: the producer's rest and the consumer's are one loop."""
-    return is_static(p.lhs) | (order(p.lhs, p.rhs).MERGED & dim_mapping(p).REGISTER)
+    """What the tiles leave is too large for registers: the producer's rest and the consumer's are one loop, or a temporary passes the
+    value."""
+    return is_static(p.lhs) | can_be_lowered(p) | (order(p.lhs, p.rhs).MERGED & dim_mapping(p).REGISTER)
+
+
+@GPU.rule
+def rests_are_no_axes_of_threads(p: Pair) -> Condition:
+    """What the tiles leave is no axis of threads, so that no value passes within threads along it."""
+    return is_static(p.lhs) | ~dim_mapping(p).THREAD
+
+
+@GPU.rule
+def rests_apart_need_global_memory(p: Pair) -> Condition:
+    """What the tiles leave is too large for shared memory: a temporary along it lies in global memory, unless both are one loop."""
+    return is_static(p.lhs) | order(p.lhs, p.rhs).MERGED | mem_space(p.lowers_to).GLOBAL
 
 
 @GPU.rule

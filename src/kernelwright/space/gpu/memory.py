@@ -26,10 +26,15 @@ def is_store(a: Access) -> bool:
     return bool(a.operation == "store")
 
 
+@GPU.fact
+def may_be_global(t: Temporary) -> bool:
+    return bool(t.may_be_global)
+
+
 @GPU.rule
-def temporaries_are_shared(t: Temporary) -> Condition:
-    """Generated kernels have no scratch array in global memory."""
-    return mem_space(t).SHARED
+def loads_are_staged_in_shared_memory(t: Temporary) -> Condition:
+    """What is loaded lies in global memory already: a temporary of it is in shared memory."""
+    return may_be_global(t) | mem_space(t).SHARED
 
 
 @GPU.rule

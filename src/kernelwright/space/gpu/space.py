@@ -58,7 +58,7 @@ def gpu_space(backbone: Backbone, limits: Mapping[str, float] | None = None, spa
         for loop in dict.fromkeys(d.loop for d in i.dims)
         if i.temporary is None
     ]
-    puts = [d for t in backbone.temporaries for d in t.put.dims]
+    puts = [d for t in backbone.temporaries for d, _ in t.axes]
     members = {
         sets.Statement: backbone.statements,
         sets.Instruction: backbone.instructions,

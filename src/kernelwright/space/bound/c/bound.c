@@ -11,7 +11,7 @@ typedef struct {
     int32_t first, last;          // its own dims
     int32_t own_first, own_last;  // in `own`: those, and the rests around a temporary
     int32_t step_first, step_last;
-    int32_t operation, array, unit_stride, exists, yes, pad;
+    int32_t operation, array, unit_stride, exists, yes, space;  // of a temporary: the variables of whether it exists, and where
     double executions, fma, special, issue, chain, per_sector, bytes;
 } Instruction;
 
@@ -36,7 +36,7 @@ typedef struct {
 
 typedef struct {
     int32_t dims, instructions, temporaries, arrays, store, loop_bit, unroll_bit, vector_bit, block_bit, thread_bit,
-        outer_bit, inner_bit, merged_bit, mapped_bit, not_bit, reuses;
+        outer_bit, inner_bit, merged_bit, mapped_bit, not_bit, shared_bit, global_bit, reuses;
     const int32_t *kind, *size, *of;       // per dim: its variables (size -1: a rest), its instruction
     const double *value, *extent;          // candidate sizes, 16 for each dim; the loop's extent
     const int32_t *tile_first, *tile;      // of a rest: the tiles it is left by
@@ -177,6 +177,7 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
     Repetition of[MOST_INSTRUCTIONS];
     for (int a = 0; a < b->arrays; a++) per_array[a][0] = per_array[a][1] = per_array[a][2] = per_array[a][3] = either[a] = 0;
     double issued = 0, fma_ = 0, special = 0, inner = 0, shared_requests = 0, chain = 0, waits = 0, steps = 0;
+    double requests = 0, l1_sectors = 0, l2_sectors = 0, bytes = 0, near = 0, others = 0;
     for (int i = 0; i < b->instructions; i++) {
         const Instruction *x = b->instruction + i;
         if (x->exists >= 0 && state[x->exists] != x->yes) continue;
@@ -242,13 +243,13 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
         double runs = b->instruction[u->reduction].executions * r->blocks, served = 1;
         for (int t = u->dim_first; t < u->dim_last; t++)
             if (kind[b->reuse_dim[t]] & UNROLL) served *= high[b->reuse_dim[t]];
-        double requests = runs * r->warps / served;
+        double asked = runs * r->warps / served;
         const Temporary *t = u->temporary >= 0 ? b->temporary + u->temporary : 0;
         int array = b->instruction[u->producer].array;
-        if (t && state[t->exists] == t->yes) again_read[t->get] = requests / of[t->get].joined;
+        if (t && state[t->exists] == t->yes) again_read[t->get] = asked / of[t->get].joined;
         else if (u->is_load && (!t || !(state[t->exists] & t->yes)))
-            again_read[u->producer] = fmax(again_read[u->producer], requests / of[u->producer].joined);
-        else if (u->is_load) either[array] = fmax(either[array], requests / WIDEST);
+            again_read[u->producer] = fmax(again_read[u->producer], asked / of[u->producer].joined);
+        else if (u->is_load) either[array] = fmax(either[array], asked / WIDEST);
     }
 
     for (int i = 0; i < b->instructions; i++) {
@@ -259,7 +260,7 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
         double runs = x->executions * blocks * again, warps = runs * r->warps;
         fma_ += warps * x->fma;
         special += warps * x->special;
-        double requests = fmax(warps / joined, again_read[i]);
+        double asked = fmax(warps / joined, again_read[i]);
         if (x->operation == LOAD || x->operation == STORE) {
             double held = 1, step = 1;
             for (int n = x->step_first; n < x->step_last; n++) {
@@ -271,18 +272,32 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
                 step *= floor(low[s->dim]);
             }
             double *row = per_array[x->array];
-            row[0] = fmax(row[0], requests);
-            row[1] = fmax(row[1], fmax(runs / fmin(held, x->per_sector), requests));
+            row[0] = fmax(row[0], asked);
+            row[1] = fmax(row[1], fmax(runs / fmin(held, x->per_sector), asked));
             row[2] = fmax(row[2], x->executions * blocks / x->per_sector);
             row[3] = fmax(row[3], x->bytes);
             if (x->operation == STORE) steps += sequential / joined;
             else waits = fmax(waits, looped * m->load_latency);
         } else if (x->operation == PUT || x->operation == GET) {
             if (threads < 2) continue;
-            issued += requests;
-            shared_requests += requests;
-            inner += fmax(requests * m->request, fmax(requests, runs / LANES) * m->wavefront);
-            if (x->operation == GET) waits = fmax(waits, looped * m->shared_latency);
+            int space = state[x->space];
+            double latency = fmin(m->shared_latency, m->load_latency);
+            if (space == b->shared_bit) {
+                latency = m->shared_latency;
+                issued += asked;
+                shared_requests += asked;
+                inner += fmax(asked * m->request, fmax(asked, runs / LANES) * m->wavefront);
+            } else if (space == b->global_bit) {
+                // What a block wrote it may read from L1; what it writes goes to L2, and need not go on to memory.
+                double sectors = fmax(runs / SECTOR_ELEMENTS, asked);
+                latency = m->load_latency;
+                requests += asked, l1_sectors += sectors;
+                if (x->operation == PUT) l2_sectors += x->executions * blocks / SECTOR_ELEMENTS;
+                near += fmax(asked, sectors * m->l1_sector);
+            } else {
+                others += asked;
+            }
+            if (x->operation == GET) waits = fmax(waits, looped * latency);
         } else {
             issued += warps * x->issue;
             steps += sequential * x->issue;
@@ -293,14 +308,13 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
         }
     }
 
-    double requests = 0, l1_sectors = 0, l2_sectors = 0, bytes = 0, near = 0, others = 0;
     for (int a = 0; a < b->arrays; a++) {
         requests += per_array[a][0], l1_sectors += per_array[a][1], l2_sectors += per_array[a][2], bytes += per_array[a][3];
         near += fmax(per_array[a][0], per_array[a][1] * m->l1_sector);
         others += fmax(0, either[a] - per_array[a][0]);
     }
     issued += requests + others;
-    near += fmin(1, m->wavefront) * others;
+    if (m->joined) near += fmin(1, m->wavefront) * others;  // else it is not known which of the two is kept busy
 
     double most_barriers = 0;
     for (int t = 0; t < b->temporaries && threads >= 2; t++) {
