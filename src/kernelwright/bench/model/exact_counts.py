@@ -136,10 +136,11 @@ def launches() -> Iterator[CountedLaunch]:
             (mask,),
             arrays=1,
         )
-    for kernel, kind in (("multiply_adds", "fp32"), ("double_multiply_adds", "fp64"), ("shuffles", "warp")):
+    for kernel, kind in (("multiply_adds", "fp32"), ("double_multiply_adds", "fp64")):
         for number in (1, 5):
             exact = {f"{kind} instructions": WARPS * PER_TURN * number, "global load requests": WARPS}
             yield CountedLaunch(kernel, f"{number} turns of {PER_TURN}", exact, (number,), arrays=1)
+    yield CountedLaunch("shuffles", f"{PER_TURN} in a row", {"warp instructions": WARPS * PER_TURN}, arrays=1)
     yield CountedLaunch(
         "every_second_warp", "5 turns of 16", {"fp32 instructions": WARPS // 2 * PER_TURN * 5}, (5,), arrays=1
     )

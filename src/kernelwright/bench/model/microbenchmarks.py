@@ -34,7 +34,7 @@ def l1_latency(gpu: Gpu) -> float:
 
 
 def l1_latency_full(gpu: Gpu) -> float:
-    """Of warps of a block as large as there can be."""
+    """Of a warp of a block as large as there can be."""
     return _followed(gpu, 16 << 10, rounds=2, block=BLOCK)
 
 

@@ -77,7 +77,14 @@ __global__ void constants(float *to, int mask) { to[threadIdx.x] = table[threadI
   }
 CHAIN(multiply_adds, float, __fmaf_rn(x, x, x))
 CHAIN(double_multiply_adds, double, __fma_rn(x, x, x))
-CHAIN(shuffles, int, __shfl_xor_sync(0xffffffff, x, j + 1))
+
+// Not in a loop, around which Turing's code votes.
+__global__ void shuffles(int *to) {
+  int t = blockIdx.x * blockDim.x + threadIdx.x, x = to[t];
+#pragma unroll
+  for (int j = 0; j < PER_TURN; ++j) x = __shfl_xor_sync(0xffffffff, x, j + 1);
+  to[t] = x;
+}
 
 // Every second warp.
 __global__ void every_second_warp(float *to, int turns) {
