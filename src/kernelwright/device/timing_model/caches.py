@@ -60,10 +60,10 @@ class Traffic:
         return SECTOR * (self.dram_read + self.dram_written)
 
 
-def traffic(observed: Observed, gpu: Gpu, resident: Occupancy, latency_factor: float = 1.0) -> Traffic:
+def traffic(observed: Observed, gpu: Gpu, resident: Occupancy) -> Traffic:
     """What a launch moves on ``gpu`` with so many blocks resident. Deterministic."""
     if any(len(t.requests) for t in observed.trace):
-        return _replayed(observed, gpu, resident, latency_factor)
+        return _replayed(observed, gpu, resident)
     sectors = [float(a.sectors) for a in observed.accesses]
     total = sum(sectors)
     footprint = observed.touched_bytes / SECTOR
@@ -84,7 +84,7 @@ def traffic(observed: Observed, gpu: Gpu, resident: Occupancy, latency_factor: f
     )
 
 
-def _replayed(observed: Observed, gpu: Gpu, resident: Occupancy, factor: float) -> Traffic:
+def _replayed(observed: Observed, gpu: Gpu, resident: Occupancy) -> Traffic:
     accesses = observed.accesses
     logged = len(observed.executed or accesses)
     run = _neighbours(observed.trace)
@@ -118,13 +118,11 @@ def _replayed(observed: Observed, gpu: Gpu, resident: Occupancy, factor: float) 
     sampled_reads = _share(float(by_block[:, 0].sum()) * observed.geometry.blocks, len(run))
     # The replay starts with a cold L2 cache; over the whole launch misses may be rarer, and waits shorter.
     rarer = min(1.0, _share(read, sampled_reads)) if sampled_reads else 1.0
-    known = _latencies(everywhere, gpu, rarer, factor)[:logged] + (spills.latency(gpu, factor),) * len(
-        accesses[logged:]
-    )
+    known = _latencies(everywhere, gpu, rarer)[:logged] + (spills.latency(gpu),) * len(accesses[logged:])
     return Traffic(
         sum(sectors), sum(at_l1), sum(to_l2), read + spills.from_memory, written + spills.to_memory,
-        _without_joined(observed, known, factor * gpu.sm.l1_latency), tuple(to_l2),
-        _request_waits(observed, ((run, come_from), (apart, come_from_apart)), _waits(gpu, rarer, factor)),
+        _without_joined(observed, known, gpu.sm.l1_latency), tuple(to_l2),
+        _request_waits(observed, ((run, come_from), (apart, come_from_apart)), _waits(gpu, rarer)),
         _hot_turns(observed, run), True,
     )  # fmt: skip
 
@@ -188,9 +186,9 @@ def _extrapolated(by_block: native_loops.Integers, blocks: int, footprint: float
     return footprint + (total - footprint) * (1 - stays)
 
 
-def _waits(gpu: Gpu, rarer: float, factor: float) -> tuple[float, float, float]:
+def _waits(gpu: Gpu, rarer: float) -> tuple[float, float, float]:
     """The cycles that a request waits whose slowest sector comes from L1, from L2, from memory: of the last only a part really does."""
-    near, middle, far = (factor * x for x in (gpu.sm.l1_latency, gpu.l2_latency, gpu.dram_latency))
+    near, middle, far = (float(x) for x in (gpu.sm.l1_latency, gpu.l2_latency, gpu.dram_latency))
     return near, middle, far * rarer + middle * (1 - rarer)
 
 
@@ -235,8 +233,8 @@ def _shared_waits(
     return waits
 
 
-def _latencies(counts: native_loops.Integers, gpu: Gpu, rarer: float, factor: float) -> tuple[float | None, ...]:
-    near, middle, far = (factor * x for x in (gpu.sm.l1_latency, gpu.l2_latency, gpu.dram_latency))
+def _latencies(counts: native_loops.Integers, gpu: Gpu, rarer: float) -> tuple[float | None, ...]:
+    near, middle, far = (float(x) for x in (gpu.sm.l1_latency, gpu.l2_latency, gpu.dram_latency))
     found: list[float | None] = []
     for at_l1, at_l2, at_dram in counts[:, 5:8].tolist():
         total = at_l1 + at_l2 + at_dram

@@ -21,7 +21,7 @@ from kernelwright.device.timing_model.caches import Traffic, traffic
 from kernelwright.device.timing_model.counters import SECTOR, AccessCount, Observed
 from kernelwright.device.timing_model.machine_accesses import machine_accesses
 from kernelwright.device.timing_model.occupancy import Occupancy, occupancy
-from kernelwright.device.timing_model.scoreboard import Layout, Scoreboard, scoreboard
+from kernelwright.device.timing_model.scoreboard import Layout, Scoreboard, WatchedWarps
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import PIPES, WARP, Gpu
 
@@ -119,16 +119,30 @@ def estimate(
 
 def take_apart(observed: Observed, weights: Weights, gpu: Gpu, latency: float = 1.0, barrier: float = 1.0) -> Parts:
     """Everything that depends on the launch; ``latency`` and ``barrier`` are those factors of a calibration."""
-    resident = occupancy(gpu, observed.geometry.threads, weights.resources.registers, observed.geometry.shared_bytes)
-    observed = machine_accesses(observed, weights)
-    layout = Layout(weights, observed)
-    moved = traffic(observed, gpu, resident, latency)
-    board = scoreboard(layout, weights, observed, gpu, moved.latency, (latency, barrier), moved.waits)
-    work = Work(layout, layout.executions(observed), observed, moved)
-    share = _busiest(observed, gpu) / observed.geometry.blocks
-    parts = Parts(observed, weights, gpu, resident, work, board, _busy(work, moved, gpu, share))
-    waiting = {"latency": parts.waves * board.cycles, "barriers": parts.waves * board.barrier_cycles}
-    return replace(parts, busy={**parts.busy, **waiting})
+    return LaunchWork(observed, weights, gpu).parts(latency, barrier)
+
+
+class LaunchWork:
+    """A launch without its waits: what no calibration changes, reckoned once. Raises ``DeviceError`` as ``estimate``."""
+
+    def __init__(self, observed: Observed, weights: Weights, gpu: Gpu) -> None:
+        resident = occupancy(
+            gpu, observed.geometry.threads, weights.resources.registers, observed.geometry.shared_bytes
+        )
+        observed = machine_accesses(observed, weights)
+        layout = Layout(weights, observed)
+        moved = traffic(observed, gpu, resident)
+        self._warps = WatchedWarps(layout, weights, observed, gpu, moved.latency, moved.waits)
+        self._work = Work(layout, layout.executions(observed), observed, moved)
+        self._busy = _busy(self._work, moved, gpu, _busiest(observed, gpu) / observed.geometry.blocks)
+        self._given = observed, weights, gpu, resident
+
+    def parts(self, latency: float = 1.0, barrier: float = 1.0) -> Parts:
+        """With these factors of a calibration."""
+        board = self._warps.run(latency, barrier)
+        parts = Parts(*self._given, self._work, board, self._busy)
+        waiting = {"latency": parts.waves * board.cycles, "barriers": parts.waves * board.barrier_cycles}
+        return replace(parts, busy={**parts.busy, **waiting})
 
 
 def total_us(busy: Mapping[str, float], gpu: Gpu, calibration: Calibration) -> float:
