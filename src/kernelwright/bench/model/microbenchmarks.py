@@ -5,7 +5,7 @@ bandwidth of L1                                                        bytes in 
 bandwidth of L2                                                        bytes in a cycle
 streams                                                                GB/s, of what the kernel reads and writes
 launch                                                                 us of a kernel of 4,096 threads
-atomics                                                                additions in a nanosecond, or turns of L2
+atomics                                                                additions in a nanosecond, or operations of L2
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kernelwright.bench.model.timed_kernels import TimedKernels
+from kernelwright.device.timing_model.atomics import word_operations
 from kernelwright.device.timing_model.estimate import Estimate
 from kernelwright.target import WARP, Gpu
 
@@ -164,11 +165,11 @@ def atomic_rate(words: int) -> Callable[[Gpu], float]:
     return measured
 
 
-def atomic_turns(gpu: Gpu) -> float:
-    """Turns that L2 takes for 163,840 threads that add to one word."""
+def atomic_operations(gpu: Gpu) -> float:
+    """Operations of L2 for 163,840 threads that add to one word."""
     with TimedKernels(SOURCE, gpu) as kernels:
         observed, _ = kernels.launch("add", 160, 1024, kernels.zeros(4), 1)
-    return sum(a.requests + a.serial for a in observed.accesses if a.kind == "atomic")
+    return sum(word_operations(observed, a) for a in observed.accesses if a.kind == "atomic")
 
 
 def _cycles(found: Estimate, gpu: Gpu) -> float:

@@ -65,7 +65,7 @@ L2_RATE = Quantity("L2", "bytes per cycle", ours.l2_bandwidth)
 STREAMS = {name: Quantity(f"memory, {name}", "GB/s", ours.stream_bandwidth(name)) for name in ours.STREAMS}
 LAUNCH = Quantity("launch of 4,096 threads", "us", ours.launch_us)
 ATOMICS = {n: Quantity(f"atomics on {n:,} words", "G/s", ours.atomic_rate(n)) for n in (1, 10, 1000, 10000)}
-TURNS = Quantity("turns of L2, 163,840 atomics on a word", "turns", ours.atomic_turns)
+OPERATIONS = Quantity("operations of L2, 163,840 atomics on a word", "operations", ours.atomic_operations)
 
 CROWDED = "a lone block has a share of L1 here as if the multiprocessor were full"
 UNNAMED = "the GPU is not named"
@@ -159,9 +159,13 @@ def _atomics() -> list[Published]:
     rates = ((10, 4.21), (1000, 62.8), (10000, 181.0))
     return [
         Published(
-            TURNS, "v100", 10240, ACCEL, "hardware counter of L2 atomics: lanes that meet are one turn by sixteens"
+            OPERATIONS,
+            "v100",
+            10240,
+            ACCEL,
+            "hardware counter of L2 atomics: lanes that meet are one operation by sixteens",
         ),
-        *(Published(ATOMICS[n], "v100", figure, RAJA, "integers, blocks of 256", UNNAMED) for n, figure in rates),
+        *(Published(ATOMICS[n], "a100", figure, RAJA, "integers, blocks of 256", UNNAMED) for n, figure in rates),
         Published(ATOMICS[1], "rtx4090", 62.0, WEBGPU, "32 additions a thread to one word", AGGREGATED),
     ]
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelwright.device.timing_model import native_loops
+from kernelwright.device.timing_model.atomics import atomic_cycles
 from kernelwright.device.timing_model.counters import LINE, SECTOR, AccessCount, BlockTrace, Observed
 from kernelwright.device.timing_model.occupancy import Occupancy, l1_bytes
 from kernelwright.device.timing_model.spilled_registers import spilled_registers
@@ -31,7 +32,7 @@ class Traffic:
     """Sectors of 32 bytes over the whole launch. Loads that hit in L1 go no further; stores and atomics all reach L2.
 
     ``latency``: per access, the cycles a request waits on average; None for accesses that were never logged.
-    ``hot_turns``: atomics on the line that most of them hit. ``logged`` says whether any of it was replayed.
+    ``atomic_cycles``: that L2 is busy with atomics. ``logged`` says whether any of it was replayed.
     """
 
     requested: float
@@ -44,7 +45,7 @@ class Traffic:
     """Per access: sectors that reach L2."""
     waits: tuple[npt.NDArray[np.float64], ...]
     """Per logged thread block, of each of its requests: the cycles it waits; none where nothing was replayed."""
-    hot_turns: float
+    atomic_cycles: float
     logged: bool
 
     @property
@@ -79,7 +80,7 @@ def traffic(observed: Observed, gpu: Gpu, resident: Occupancy) -> Traffic:
         (None,) * len(sectors),
         tuple(sectors),
         (),
-        _hot_turns(observed, None),
+        atomic_cycles(observed, (), gpu.l2_bytes_per_cycle),
         False,
     )
 
@@ -123,7 +124,7 @@ def _replayed(observed: Observed, gpu: Gpu, resident: Occupancy) -> Traffic:
         sum(sectors), sum(at_l1), sum(to_l2), read + spills.from_memory, written + spills.to_memory,
         _without_joined(observed, known, gpu.sm.l1_latency), tuple(to_l2),
         _request_waits(observed, ((run, come_from), (apart, come_from_apart)), _waits(gpu, rarer)),
-        _hot_turns(observed, run), True,
+        atomic_cycles(observed, run, gpu.l2_bytes_per_cycle), True,
     )  # fmt: skip
 
 
@@ -262,27 +263,6 @@ def _without_joined(observed: Observed, latencies: tuple[float | None, ...], nea
             for i in members:
                 found[i] = mean
     return tuple(found)
-
-
-def _hot_turns(observed: Observed, trace: Sequence[BlockTrace] | None) -> float:
-    """Turns of global atomics on the line that takes most of them, over the launch."""
-    accesses = [i for i, a in enumerate(observed.accesses) if a.kind == "atomic" and a.space == "global"]
-    total = sum(observed.accesses[i].requests + observed.accesses[i].serial for i in accesses)
-    if not total or trace is None:
-        return float(total)
-    lines = [_asked_lines(block, accesses) for block in trace]
-    hit = np.concatenate(lines) if lines else np.zeros(0, np.uint64)
-    if not len(hit):
-        return float(total)
-    _, counts = np.unique(hit >> np.uint64(4), return_counts=True)
-    return total * float(counts.max()) / float(counts.sum())
-
-
-def _asked_lines(block: BlockTrace, accesses: Sequence[int]) -> npt.NDArray[np.uint64]:
-    """The lines of a block's requests of these accesses, with repetition."""
-    asked = block.requests[np.isin(block.requests["access"], accesses)]
-    pieces = [block.lines[a:b] for a, b in zip(asked["first_line"].tolist(), asked["last_line"].tolist(), strict=True)]
-    return np.concatenate(pieces) if pieces else np.zeros(0, np.uint64)
 
 
 def _beyond_l1(observed: Observed, sectors: Sequence[float], hit_rates: Sequence[float]) -> list[float]:

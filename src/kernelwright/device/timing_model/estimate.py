@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from kernelwright.calibration import Calibration
 from kernelwright.codegen.cost.block_weights import Weights
+from kernelwright.device.timing_model.atomics import word_operations
 from kernelwright.device.timing_model.caches import Traffic, traffic
 from kernelwright.device.timing_model.counters import SECTOR, AccessCount, Observed
 from kernelwright.device.timing_model.machine_accesses import machine_accesses
@@ -231,7 +232,12 @@ class Work:
         if term in ("l1", "shared", "constant", "l2", "memory", "atomics"):
             found: dict[tuple[str, int], float] = {}
             for index, access in enumerate(self.observed.accesses):
-                amount = _of_access(term, access, self.moved.to_l2[index])
+                operations = term == "atomics" and access.kind == "atomic" and access.space == "global"
+                amount = (
+                    word_operations(self.observed, access)
+                    if operations
+                    else _of_access(term, access, self.moved.to_l2[index])
+                )
                 place = (access.file, access.line)
                 found[place] = found.get(place, 0.0) + amount
             return found
@@ -249,7 +255,6 @@ def _feeds(pipe: str, term: str) -> bool:
 
 
 def _of_access(term: str, access: AccessCount, to_l2: float) -> float:
-    shared = access.space == "shared"
     turns = float(_shared_turns(access))
     return {
         "l1": turns + max(_outer_requests(access), access.sectors / 4),
@@ -257,7 +262,7 @@ def _of_access(term: str, access: AccessCount, to_l2: float) -> float:
         "constant": float(_constant_turns(access)),
         "l2": to_l2,
         "memory": to_l2,
-        "atomics": float(access.requests + access.serial) if access.kind == "atomic" and not shared else 0.0,
+        "atomics": 0.0,
     }[term]
 
 
@@ -295,7 +300,7 @@ def _busy(work: Work, moved: Traffic, gpu: Gpu, share: float) -> dict[str, float
         "constant": share * sum(map(_constant_turns, accesses)),
         "l2": max(to_l2 / gpu.l2_bytes_per_cycle, share * to_l2 / sm.l2_bytes_per_cycle),
         "memory": moved.dram_bytes / gpu.dram_bytes_per_cycle,
-        "atomics": moved.hot_turns,
+        "atomics": moved.atomic_cycles,
     }
 
 
