@@ -137,7 +137,8 @@ def test_without_a_log_the_shares_are_assumed_and_told() -> None:
 def test_the_hottest_line_counts_for_atomics() -> None:
     hot = [(0, [(3, 1)])] * 3 + [(0, [(4, 1)])]
     o = one_block(hot, access("atomic", requests=4, sectors=4, serial=28))
-    assert moved(o).hot_turns == 32 * 3 / 4
+    # 4 requests of 32 lanes, 8 of which meet: 8 operations a request, two in a cycle.
+    assert moved(o).atomic_cycles == 4 * 8 / 2 * 3 / 4
 
 
 # -- turns -------------------------------------------------------------------------------------------------------------

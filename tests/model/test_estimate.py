@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
 from kernelwright.calibration import Calibration
+from kernelwright.device.timing_model.atomics import word_operations
 from kernelwright.device.timing_model.counters import Observed
 from kernelwright.device.timing_model.estimate import Estimate, estimate
 from kernelwright.errors import DeviceError
@@ -90,14 +92,31 @@ def test_bank_conflicts_take_turns_at_one_port_with_l1_from_volta_on() -> None:
 
 
 def test_atomics_on_one_line_take_turns_over_the_whole_chip() -> None:
+    """Two halves of each warp, each an operation of L2; a line takes two operations in a cycle, a slice of 64 bytes a cycle, too."""
     w = weights({"entry": [step("atomic")]})
     all_on_one = access("atomic", requests=WARPS, sectors=WARPS, serial=31 * WARPS)
     hot = [asked(n, [(0, [(7, 1)])] * 4, [0]) for n in range(4)]
     o = observed([count("entry", WARPS)], [all_on_one], trace=hot, **BLOCKS)
-    assert terms(estimate(o, w, H100))["atomics"] == 32 * WARPS
+    assert terms(estimate(o, w, H100))["atomics"] == WARPS
     apart = [asked(n, [(0, [(4 * n + i, 1)]) for i in range(4)], [0]) for n in range(4)]
     o = observed([count("entry", WARPS)], [all_on_one], trace=apart, **BLOCKS)
-    assert terms(estimate(o, w, H100))["atomics"] == 32 * WARPS / 16
+    assert terms(estimate(o, w, H100))["atomics"] == WARPS / 16
+    # On many lines it is the slices: 5,120 bytes a cycle are 80 of them.
+    each_its_own = access("atomic", requests=WARPS, sectors=32 * WARPS)
+    many = [asked(n, [(0, [(1000 * n + 100 * i + j, 1) for j in range(32)]) for i in range(4)], [0]) for n in range(4)]
+    o = observed([count("entry", WARPS)], [each_its_own], trace=many, **BLOCKS)
+    assert terms(estimate(o, w, H100))["atomics"] == 32 * WARPS / 160
+
+
+@pytest.mark.parametrize(
+    ("lanes", "serial", "operations"),
+    [(32, 31, 2), (32, 0, 32), (32, 1, 32), (32, 3, 16), (32, 15, 4), (16, 15, 1), (16, 0, 16), (8, 1, 4), (1, 0, 1)],
+)
+def test_word_operations_of_an_atomic(lanes: int, serial: int, operations: int) -> None:
+    """Lanes, the further turns that most of them need, and the different words of each half of the warp."""
+    o = observed([replace(count("entry", 7), lanes=7 * lanes)])
+    assert word_operations(o, access("atomic", requests=7, serial=7 * serial)) == 7 * operations
+    assert word_operations(o, access("atomic", requests=0)) == 0
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from kernelwright.calibration import DEFAULT, Calibration
+from kernelwright.device.timing_model import estimate as estimate_module
+from kernelwright.device.timing_model.caches import Traffic, traffic
 from kernelwright.device.timing_model.estimate import estimate
-from kernelwright.device.timing_model.fit import Measured, fit, rank_by_kernel, spearman
+from kernelwright.device.timing_model.fit import Measured, MeasuredRows, fit, rank_by_kernel, spearman
 from kernelwright.errors import Misuse
 from kernelwright.target import Gpu, gpu
 from tests.model.build import access, asked, count, observed, step, weights
@@ -55,6 +59,25 @@ def test_known_constants_are_met_again() -> None:
     assert found.calibration.error == found.after
     assert set(found.rank) == {"arithmetic", "memory", "shared", "issue"} and min(found.rank.values()) > 0.95
     assert found.median_rank is not None and found.median_rank > 0.95
+
+
+def test_launches_are_taken_apart_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Caches are replayed, accesses matched and steps laid out once for each row, whatever constants are tried; and the estimates are
+    those of a launch that was never looked at before."""
+    measured, replays = rows(TRUTH), Counter[str]()
+
+    def counted(*given: Any) -> Traffic:
+        replays["traffic"] += 1
+        return traffic(*given)
+
+    monkeypatch.setattr(estimate_module, "traffic", counted)
+    kept = MeasuredRows(measured)
+    tried = [Calibration(latency=a, barrier=b) for a in (0.7, 1.0, 1.3) for b in (0.5, 1.0, 2.0)]
+    again = [[kept.estimated(i, each) for i in range(len(measured))] for each in (*tried, tried[0])]
+    assert replays["traffic"] == len(measured)
+    assert again[0] == again[-1]
+    for each, found in zip(tried, again, strict=False):
+        assert found == [estimate(r.observed, r.weights, r.gpu, each).time_us for r in measured]
 
 
 def test_noise_is_not_learned_away() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kernelwright.device.timing_model.counters import REQUEST, AccessCount, BlockCount, BlockTrace, Observed
 from kernelwright.device.timing_model.request_waits import UNKNOWN, columns_of, own_waits
-from kernelwright.device.timing_model.scoreboard import Layout, scoreboard
+from kernelwright.device.timing_model.scoreboard import Layout, WatchedWarps
 from kernelwright.target import gpu
 from tests.model.build import K, access, count, observed, step, weights
 
@@ -38,7 +38,7 @@ def cycles_of(wanted: Sequence[tuple[int, int]], slow: int, guarded: bool = Fals
     trace, waits = block_of(warps, [(0, warp, 1, float(cycles)) for warp, cycles in wanted])
     blocks = [count("head", 2), count("then", len(wanted)), count("tail", 2)]
     o = observed(blocks, [access(requests=2, sectors=8, label="then")], block=64, trace=[trace])
-    return round(scoreboard(Layout(w, o), w, o, H100, [float(slow)], waits_of=[waits]).cycles)
+    return round(WatchedWarps(Layout(w, o), w, o, H100, [float(slow)], [waits]).run().cycles)
 
 
 def test_each_warp_waits_for_its_own_request() -> None:
@@ -58,8 +58,8 @@ def test_a_home_behind_the_block_it_loads_for_looks_back() -> None:
     blocks = [count("head", 3), count("then", 2), count("last", 3)]
     o = observed(blocks, [access(requests=2, sectors=8, label="then")], trace=[trace])
     found = own_waits(o, [trace], [waits], columns_of([load], [(K, "last")], [True]), NEAR)
-    assert found.cycles.tolist() == [100, 0, 300]
-    assert scoreboard(Layout(w, o), w, o, H100, [200.0], waits_of=[waits]).cycles == 101 + 2 + 301
+    assert found.cycles().tolist() == [100, 0, 300]
+    assert WatchedWarps(Layout(w, o), w, o, H100, [200.0], [waits]).run().cycles == 101 + 2 + 301
 
 
 def test_a_load_whose_block_did_not_run_waits_the_mean() -> None:
@@ -77,7 +77,7 @@ def test_joined_loads_wait_for_the_slowest() -> None:
         executed=(access(requests=1, sectors=4), access(requests=1, sectors=4)),
     )
     some = columns_of([step("load_global", sets=0)], [(K, "entry")], [True])
-    assert own_waits(o, [trace], [waits], some, NEAR).cycles.tolist() == [600]
+    assert own_waits(o, [trace], [waits], some, NEAR).cycles().tolist() == [600]
 
 
 def plain(
@@ -163,7 +163,7 @@ def test_against_a_plain_walk(some: list[tuple[BlockTrace, np.ndarray]], home: s
     columns = columns_of(steps, [(K, home)], [True])
     found = own_waits(o, trace, waits, columns, NEAR)
     # Means of whole numbers of cycles: halves are rounded to even here and there.
-    assert found.cycles.tolist() == plain(o, trace, waits, home, other, guarded and other != home)
+    assert found.cycles().tolist() == plain(o, trace, waits, home, other, guarded and other != home)
 
 
 @pytest.mark.parametrize("takes", [[False], [True]])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kernelwright.codegen.cost.block_weights import Weights
 from kernelwright.codegen.cost.scoreboard_steps import Step
 from kernelwright.device.timing_model.counters import Observed
-from kernelwright.device.timing_model.scoreboard import OPERANDS_READ, Layout, Scoreboard, scoreboard
+from kernelwright.device.timing_model.scoreboard import OPERANDS_READ, Layout, Scoreboard, WatchedWarps
 from kernelwright.target import gpu
 from tests.examples import few
 from tests.model.build import K, access, count, observed, paths, step, weights
@@ -23,7 +23,7 @@ SM = H100.sm
 def board(
     w: Weights, o: Observed, latency: Sequence[float | None] = (), factors: tuple[float, float] = (1, 1)
 ) -> Scoreboard:
-    return scoreboard(Layout(w, o), w, o, H100, latency or [None] * len(o.accesses), factors)
+    return WatchedWarps(Layout(w, o), w, o, H100, latency or [None] * len(o.accesses)).run(*factors)
 
 
 def test_a_result_is_waited_for() -> None:
@@ -230,7 +230,7 @@ def test_against_the_plain_one(blocks: dict[str, list[Step]], run: list[list[str
     )
     layout = Layout(w, o)
     expected, barriers = plain(w, run)
-    found = scoreboard(layout, w, o, H100, [])
+    found = WatchedWarps(layout, w, o, H100, []).run()
     size = [end - start for start, end in layout.ranges]
     watched = sum(size[i] for path in o.trace[0].paths for i in path.tolist())
     if watched:

@@ -68,6 +68,10 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "kernelwright.bench.sampling",
         "Launches estimated from a sample of their blocks against the same run whole, and a large grid in a second.",
     ),
+    "model": (
+        "kernelwright.bench.model.measure",
+        "The timing model: counters against exact counts, estimates against published microbenchmarks, samples against whole grids.",
+    ),
     "tune": (
         "kernelwright.bench.tune.measure",
         "Thresholds of programs of several versions: runs against the promised number, times against exhaustive search.",

@@ -94,14 +94,9 @@ class Comparison(Observer):
 
 
 def measure(quick: bool, say: Say) -> Measured:
-    result, launches = Measured("sampling"), list[Row]()
-    for name in QUICK if quick else NAMES:
-        say(name)
-        rows = compared(name, "small" if quick else "large")
-        launches += rows
-        result.rows += [
-            {"program": name, **_of_kernel([*some])} for _, some in groupby(sorted(rows, key=_kernel), _kernel)
-        ]
+    result = Measured("sampling")
+    rows, launches = over_suite(quick, say)
+    result.rows += rows
     off = [abs(row["off %"]) for row in launches if "off %" in row]
     result.notes.append(
         f"{len(off)} launches from samples, median {statistics.median(off or [0.0]):.2f} % off; "
@@ -113,6 +108,17 @@ def measure(quick: bool, say: Say) -> Measured:
     result.rows.append(row)
     result.at_most(f"{SIDE} x {SIDE} threads from a sample, s of processor time", seconds, SECONDS_BOUND)
     return result
+
+
+def over_suite(quick: bool, say: Say) -> tuple[list[Row], list[Row]]:
+    """A row for each kernel of the suite's programs, and one for each launch."""
+    kernels, launches = list[Row](), list[Row]()
+    for name in QUICK if quick else NAMES:
+        say(name)
+        rows = compared(name, "small" if quick else "large")
+        launches += rows
+        kernels += [{"program": name, **_of_kernel([*some])} for _, some in groupby(sorted(rows, key=_kernel), _kernel)]
+    return kernels, launches
 
 
 def _kernel(row: Row) -> str:

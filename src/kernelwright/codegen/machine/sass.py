@@ -68,6 +68,12 @@ PIPE_OF_OPCODE = (
     | dict.fromkeys((0x006,), "alu")  # VOTE
 )
 
+WIDE_CONVERSIONS = (0x110, 0x111, 0x112, 0x113)
+"""F2F, F2I, I2F, FRND from or to 64 bits. Source: found by compiling one of each."""
+FEW_DOUBLES = (75, 86, 87, 89, 120, 121)
+"""Architectures with two double-precision units to a multiprocessor, which convert, too: two results a cycle. Source: CUDA C++ Programming
+Guide 12.9, 'Arithmetic Instructions', type conversions from and to 64-bit types; the others have 16, as of any conversion."""
+
 WIDTHS = (1, 1, 2, 2, 4, 8, 16, 16)
 """Bytes of a load or store by bits 73 to 75: U8, S8, U16, S16, 32, 64, 128. Source: found with PTX of known widths."""
 
@@ -136,11 +142,14 @@ def _read(address: int, low: int, high: int, arch_number: int) -> Instruction:
     if opcode == BRANCH:
         flavour = low >> 32 & 3
         conditional = guarded or high >> 23 & 7 != ALWAYS or flavour != PLAIN
+    pipe = PIPE_OF_OPCODE.get(opcode, PIPE_OF_CLASS.get(kind, ""))
+    if opcode in WIDE_CONVERSIONS and arch_number in FEW_DOUBLES:
+        pipe = "fp64"
     return Instruction(
         address,
         opcode,
         kind,
-        PIPE_OF_OPCODE.get(opcode, PIPE_OF_CLASS.get(kind, "")),
+        pipe,
         guarded,
         high >> 41 & 15,
         sets if sets != NO_COUNTER else -1,

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelwright.device.timing_model import native_loops
+from kernelwright.device.timing_model.atomics import atomic_cycles
 from kernelwright.device.timing_model.counters import LINE, SECTOR, AccessCount, BlockTrace, Observed
 from kernelwright.device.timing_model.occupancy import Occupancy, l1_bytes
 from kernelwright.device.timing_model.spilled_registers import spilled_registers
@@ -31,7 +32,7 @@ class Traffic:
     """Sectors of 32 bytes over the whole launch. Loads that hit in L1 go no further; stores and atomics all reach L2.
 
     ``latency``: per access, the cycles a request waits on average; None for accesses that were never logged.
-    ``hot_turns``: atomics on the line that most of them hit. ``logged`` says whether any of it was replayed.
+    ``atomic_cycles``: that L2 is busy with atomics. ``logged`` says whether any of it was replayed.
     """
 
     requested: float
@@ -44,7 +45,7 @@ class Traffic:
     """Per access: sectors that reach L2."""
     waits: tuple[npt.NDArray[np.float64], ...]
     """Per logged thread block, of each of its requests: the cycles it waits; none where nothing was replayed."""
-    hot_turns: float
+    atomic_cycles: float
     logged: bool
 
     @property
@@ -60,10 +61,10 @@ class Traffic:
         return SECTOR * (self.dram_read + self.dram_written)
 
 
-def traffic(observed: Observed, gpu: Gpu, resident: Occupancy, latency_factor: float = 1.0) -> Traffic:
+def traffic(observed: Observed, gpu: Gpu, resident: Occupancy) -> Traffic:
     """What a launch moves on ``gpu`` with so many blocks resident. Deterministic."""
     if any(len(t.requests) for t in observed.trace):
-        return _replayed(observed, gpu, resident, latency_factor)
+        return _replayed(observed, gpu, resident)
     sectors = [float(a.sectors) for a in observed.accesses]
     total = sum(sectors)
     footprint = observed.touched_bytes / SECTOR
@@ -79,12 +80,12 @@ def traffic(observed: Observed, gpu: Gpu, resident: Occupancy, latency_factor: f
         (None,) * len(sectors),
         tuple(sectors),
         (),
-        _hot_turns(observed, None),
+        atomic_cycles(observed, (), gpu.l2_bytes_per_cycle),
         False,
     )
 
 
-def _replayed(observed: Observed, gpu: Gpu, resident: Occupancy, factor: float) -> Traffic:
+def _replayed(observed: Observed, gpu: Gpu, resident: Occupancy) -> Traffic:
     accesses = observed.accesses
     logged = len(observed.executed or accesses)
     run = _neighbours(observed.trace)
@@ -118,14 +119,12 @@ def _replayed(observed: Observed, gpu: Gpu, resident: Occupancy, factor: float) 
     sampled_reads = _share(float(by_block[:, 0].sum()) * observed.geometry.blocks, len(run))
     # The replay starts with a cold L2 cache; over the whole launch misses may be rarer, and waits shorter.
     rarer = min(1.0, _share(read, sampled_reads)) if sampled_reads else 1.0
-    known = _latencies(everywhere, gpu, rarer, factor)[:logged] + (spills.latency(gpu, factor),) * len(
-        accesses[logged:]
-    )
+    known = _latencies(everywhere, gpu, rarer)[:logged] + (spills.latency(gpu),) * len(accesses[logged:])
     return Traffic(
         sum(sectors), sum(at_l1), sum(to_l2), read + spills.from_memory, written + spills.to_memory,
-        _without_joined(observed, known, factor * gpu.sm.l1_latency), tuple(to_l2),
-        _request_waits(observed, ((run, come_from), (apart, come_from_apart)), _waits(gpu, rarer, factor)),
-        _hot_turns(observed, run), True,
+        _without_joined(observed, known, gpu.sm.l1_latency), tuple(to_l2),
+        _request_waits(observed, ((run, come_from), (apart, come_from_apart)), _waits(gpu, rarer)),
+        atomic_cycles(observed, run, gpu.l2_bytes_per_cycle), True,
     )  # fmt: skip
 
 
@@ -188,9 +187,9 @@ def _extrapolated(by_block: native_loops.Integers, blocks: int, footprint: float
     return footprint + (total - footprint) * (1 - stays)
 
 
-def _waits(gpu: Gpu, rarer: float, factor: float) -> tuple[float, float, float]:
+def _waits(gpu: Gpu, rarer: float) -> tuple[float, float, float]:
     """The cycles that a request waits whose slowest sector comes from L1, from L2, from memory: of the last only a part really does."""
-    near, middle, far = (factor * x for x in (gpu.sm.l1_latency, gpu.l2_latency, gpu.dram_latency))
+    near, middle, far = (float(x) for x in (gpu.sm.l1_latency, gpu.l2_latency, gpu.dram_latency))
     return near, middle, far * rarer + middle * (1 - rarer)
 
 
@@ -235,8 +234,8 @@ def _shared_waits(
     return waits
 
 
-def _latencies(counts: native_loops.Integers, gpu: Gpu, rarer: float, factor: float) -> tuple[float | None, ...]:
-    near, middle, far = (factor * x for x in (gpu.sm.l1_latency, gpu.l2_latency, gpu.dram_latency))
+def _latencies(counts: native_loops.Integers, gpu: Gpu, rarer: float) -> tuple[float | None, ...]:
+    near, middle, far = (float(x) for x in (gpu.sm.l1_latency, gpu.l2_latency, gpu.dram_latency))
     found: list[float | None] = []
     for at_l1, at_l2, at_dram in counts[:, 5:8].tolist():
         total = at_l1 + at_l2 + at_dram
@@ -264,27 +263,6 @@ def _without_joined(observed: Observed, latencies: tuple[float | None, ...], nea
             for i in members:
                 found[i] = mean
     return tuple(found)
-
-
-def _hot_turns(observed: Observed, trace: Sequence[BlockTrace] | None) -> float:
-    """Turns of global atomics on the line that takes most of them, over the launch."""
-    accesses = [i for i, a in enumerate(observed.accesses) if a.kind == "atomic" and a.space == "global"]
-    total = sum(observed.accesses[i].requests + observed.accesses[i].serial for i in accesses)
-    if not total or trace is None:
-        return float(total)
-    lines = [_asked_lines(block, accesses) for block in trace]
-    hit = np.concatenate(lines) if lines else np.zeros(0, np.uint64)
-    if not len(hit):
-        return float(total)
-    _, counts = np.unique(hit >> np.uint64(4), return_counts=True)
-    return total * float(counts.max()) / float(counts.sum())
-
-
-def _asked_lines(block: BlockTrace, accesses: Sequence[int]) -> npt.NDArray[np.uint64]:
-    """The lines of a block's requests of these accesses, with repetition."""
-    asked = block.requests[np.isin(block.requests["access"], accesses)]
-    pieces = [block.lines[a:b] for a, b in zip(asked["first_line"].tolist(), asked["last_line"].tolist(), strict=True)]
-    return np.concatenate(pieces) if pieces else np.zeros(0, np.uint64)
 
 
 def _beyond_l1(observed: Observed, sectors: Sequence[float], hit_rates: Sequence[float]) -> list[float]:

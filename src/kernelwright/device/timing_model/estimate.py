@@ -17,11 +17,12 @@ import numpy.typing as npt
 
 from kernelwright.calibration import Calibration
 from kernelwright.codegen.cost.block_weights import Weights
+from kernelwright.device.timing_model.atomics import word_operations
 from kernelwright.device.timing_model.caches import Traffic, traffic
 from kernelwright.device.timing_model.counters import SECTOR, AccessCount, Observed
 from kernelwright.device.timing_model.machine_accesses import machine_accesses
 from kernelwright.device.timing_model.occupancy import Occupancy, occupancy
-from kernelwright.device.timing_model.scoreboard import Layout, Scoreboard, scoreboard
+from kernelwright.device.timing_model.scoreboard import Layout, Scoreboard, WatchedWarps
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import PIPES, WARP, Gpu
 
@@ -119,16 +120,30 @@ def estimate(
 
 def take_apart(observed: Observed, weights: Weights, gpu: Gpu, latency: float = 1.0, barrier: float = 1.0) -> Parts:
     """Everything that depends on the launch; ``latency`` and ``barrier`` are those factors of a calibration."""
-    resident = occupancy(gpu, observed.geometry.threads, weights.resources.registers, observed.geometry.shared_bytes)
-    observed = machine_accesses(observed, weights)
-    layout = Layout(weights, observed)
-    moved = traffic(observed, gpu, resident, latency)
-    board = scoreboard(layout, weights, observed, gpu, moved.latency, (latency, barrier), moved.waits)
-    work = Work(layout, layout.executions(observed), observed, moved)
-    share = _busiest(observed, gpu) / observed.geometry.blocks
-    parts = Parts(observed, weights, gpu, resident, work, board, _busy(work, moved, gpu, share))
-    waiting = {"latency": parts.waves * board.cycles, "barriers": parts.waves * board.barrier_cycles}
-    return replace(parts, busy={**parts.busy, **waiting})
+    return LaunchWork(observed, weights, gpu).parts(latency, barrier)
+
+
+class LaunchWork:
+    """A launch without its waits: what no calibration changes, reckoned once. Raises ``DeviceError`` as ``estimate``."""
+
+    def __init__(self, observed: Observed, weights: Weights, gpu: Gpu) -> None:
+        resident = occupancy(
+            gpu, observed.geometry.threads, weights.resources.registers, observed.geometry.shared_bytes
+        )
+        observed = machine_accesses(observed, weights)
+        layout = Layout(weights, observed)
+        moved = traffic(observed, gpu, resident)
+        self._warps = WatchedWarps(layout, weights, observed, gpu, moved.latency, moved.waits)
+        self._work = Work(layout, layout.executions(observed), observed, moved)
+        self._busy = _busy(self._work, moved, gpu, _busiest(observed, gpu) / observed.geometry.blocks)
+        self._given = observed, weights, gpu, resident
+
+    def parts(self, latency: float = 1.0, barrier: float = 1.0) -> Parts:
+        """With these factors of a calibration."""
+        board = self._warps.run(latency, barrier)
+        parts = Parts(*self._given, self._work, board, self._busy)
+        waiting = {"latency": parts.waves * board.cycles, "barriers": parts.waves * board.barrier_cycles}
+        return replace(parts, busy={**parts.busy, **waiting})
 
 
 def total_us(busy: Mapping[str, float], gpu: Gpu, calibration: Calibration) -> float:
@@ -217,7 +232,12 @@ class Work:
         if term in ("l1", "shared", "constant", "l2", "memory", "atomics"):
             found: dict[tuple[str, int], float] = {}
             for index, access in enumerate(self.observed.accesses):
-                amount = _of_access(term, access, self.moved.to_l2[index])
+                operations = term == "atomics" and access.kind == "atomic" and access.space == "global"
+                amount = (
+                    word_operations(self.observed, access)
+                    if operations
+                    else _of_access(term, access, self.moved.to_l2[index])
+                )
                 place = (access.file, access.line)
                 found[place] = found.get(place, 0.0) + amount
             return found
@@ -235,7 +255,6 @@ def _feeds(pipe: str, term: str) -> bool:
 
 
 def _of_access(term: str, access: AccessCount, to_l2: float) -> float:
-    shared = access.space == "shared"
     turns = float(_shared_turns(access))
     return {
         "l1": turns + max(_outer_requests(access), access.sectors / 4),
@@ -243,7 +262,7 @@ def _of_access(term: str, access: AccessCount, to_l2: float) -> float:
         "constant": float(_constant_turns(access)),
         "l2": to_l2,
         "memory": to_l2,
-        "atomics": float(access.requests + access.serial) if access.kind == "atomic" and not shared else 0.0,
+        "atomics": 0.0,
     }[term]
 
 
@@ -281,7 +300,7 @@ def _busy(work: Work, moved: Traffic, gpu: Gpu, share: float) -> dict[str, float
         "constant": share * sum(map(_constant_turns, accesses)),
         "l2": max(to_l2 / gpu.l2_bytes_per_cycle, share * to_l2 / sm.l2_bytes_per_cycle),
         "memory": moved.dram_bytes / gpu.dram_bytes_per_cycle,
-        "atomics": moved.hot_turns,
+        "atomics": moved.atomic_cycles,
     }
 
 

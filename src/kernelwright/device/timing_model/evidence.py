@@ -1,7 +1,7 @@
 """How far an estimate is trusted: which parts of the model were held against measured times, on which GPUs, and with what rank.
 
     trust(gpu("a100"), {"l1": 3.0, "issue": 0.2}).words
-    "rank 0.52 to 0.96 on 3 kernels of this GPU; bound by l1: compared on 3 kernels"
+    "rank 0.52 to 0.96 on 4 kernels of this GPU; bound by l1: compared, rank 0.79 to 0.88 on 2 kernels"
 
 One row per set of measured variants, with its source; docs/timing-model.md prints the table, and the command of each row. A term is
 compared where it bounds enough of a set's variants. What no row says was never compared.
@@ -39,6 +39,18 @@ class ComparedSet:
 COMPARED: tuple[ComparedSet, ...] = (
     ComparedSet("convolution", "a100", 40, 0.791, 0.184, 0.074, {"l1": 24, "fma": 15, "latency": 1}, HUB),
     ComparedSet("dedispersion", "a100", 40, 0.518, 0.034, 0.003, {"issue": 20, "latency": 20}, HUB),
+    ComparedSet("matrix product", "a100", 40, 0.879, 0.142, 0.0, {"fma": 26, "l1": 10, "memory": 3, "issue": 1}, PAPER),
+    ComparedSet("hotspot", "a4000", 40, 0.938, 0.068, 0.0, {"fp64": 30, "latency": 10}, PAPER),
+    ComparedSet(
+        "point in polygon",
+        "rtx2080ti",
+        39,
+        0.491,
+        0.285,
+        0.011,
+        {"issue": 18, "latency": 10, "alu": 6, "branch": 5},
+        HUB,
+    ),
     ComparedSet("hotspot", "a100", 40, 0.961, 0.278, 0.0, {"latency": 33, "memory": 3, "l1": 3, "issue": 1}, PAPER),
     ComparedSet(
         "point in polygon", "rtx3090", 38, 0.411, 0.280, 0.01, {"issue": 16, "latency": 13, "branch": 7, "alu": 2}, HUB

@@ -13,7 +13,7 @@ from dataclasses import field, replace
 from kernelwright.calibration import DEFAULT, FACTORS, NORMS, Calibration
 from kernelwright.codegen.cost.block_weights import Weights
 from kernelwright.device.timing_model.counters import Observed
-from kernelwright.device.timing_model.estimate import take_apart, total_us
+from kernelwright.device.timing_model.estimate import LaunchWork, total_us
 from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import Gpu
@@ -58,19 +58,20 @@ class Fit:
 
 @dataclass
 class MeasuredRows:
-    """The measurements, taken apart once for each pair of factors on latencies and barriers."""
+    """The measurements, taken apart once; their warps run once for each pair of factors on latencies and barriers."""
 
     rows: Sequence[Measured]
     busy: dict[tuple[int, float, float], Mapping[str, float]] = field(default_factory=dict)
+    work: dict[int, LaunchWork] = field(default_factory=dict)
 
     def estimated(self, index: int, calibration: Calibration) -> float:
         """The time of a row, in microseconds."""
         key = (index, calibration.latency, calibration.barrier)
         row = self.rows[index]
         if key not in self.busy:
-            self.busy[key] = take_apart(
-                row.observed, row.weights, row.gpu, calibration.latency, calibration.barrier
-            ).busy
+            if index not in self.work:
+                self.work[index] = LaunchWork(row.observed, row.weights, row.gpu)
+            self.busy[key] = self.work[index].parts(calibration.latency, calibration.barrier).busy
         return total_us(self.busy[key], row.gpu, calibration)
 
     def loss(self, calibration: Calibration, chosen: Sequence[int] | None = None) -> float:

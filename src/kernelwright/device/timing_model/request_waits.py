@@ -24,6 +24,7 @@ from kernelwright.lazy_dataclasses import dataclass
 
 UNKNOWN = -1
 Numbers = npt.NDArray[np.int32]
+Exact = npt.NDArray[np.float64]
 Key = tuple[str, str]
 """Function and label of an IR block."""
 
@@ -52,10 +53,15 @@ def columns_of(steps: Sequence[Step], homes: Sequence[Key], takes: Sequence[bool
 
 @dataclass(frozen=True, eq=False)
 class OwnWaits:
-    """``begins``: per watched block, for each entry of its warps' paths one after the other, where its waits begin in ``cycles``."""
+    """``begins``: per watched block, for each entry of its warps' paths one after the other, where its waits begin in ``exact``, which
+    has them in fractions of cycles."""
 
     begins: tuple[Numbers, ...]
-    cycles: Numbers
+    exact: Exact
+
+    def cycles(self, factor: float = 1.0) -> Numbers:
+        """The waits, all so many times as long."""
+        return np.rint(np.where(self.exact >= 0, factor * self.exact, self.exact)).astype(np.int32)
 
 
 def own_waits(
@@ -71,15 +77,15 @@ def own_waits(
     keys = [(b.function, b.label) for b in observed.blocks]
     sizes = np.array([len(columns.wanted.get(key, ())) for key in keys] or [0], np.int64)[paths.pieces]
     begins = np.cumsum(sizes) - sizes
-    cycles = np.full(int(sizes.sum()), UNKNOWN, np.int32)
+    exact = np.full(int(sizes.sum()), UNKNOWN, np.float64)
     for home, wanted in columns.wanted.items():
         if home not in paths.numbers:
             continue
         entries = np.flatnonzero(paths.keys == paths.numbers[home])
         for column, (label, guarded) in enumerate(wanted):
-            cycles[begins[entries] + column] = _taken(paths, known, entries, home, (home[0], label), guarded)
+            exact[begins[entries] + column] = _taken(paths, known, entries, home, (home[0], label), guarded)
     cuts = np.cumsum([sum(map(len, block.paths)) for block in trace])[:-1]
-    return OwnWaits(tuple(np.split(begins.astype(np.int32), cuts)), cycles)
+    return OwnWaits(tuple(np.split(begins.astype(np.int32), cuts)), exact)
 
 
 class _Paths:
@@ -125,7 +131,7 @@ def _by_execution(
     waits: Sequence[npt.NDArray[np.float64]],
     paths: _Paths,
     near: float,
-) -> Numbers:
+) -> Exact:
     """Per execution: what a load of it waits; ``UNKNOWN`` where none was logged.
 
     Of accesses that code generation joined, those left out found their data in L1, so what is left waits longer (``caches.py``).
@@ -151,7 +157,7 @@ def _by_execution(
     fewer = part < 1
     made = np.maximum(part, 1e-9)
     joined = np.minimum(slowest, np.maximum(near, (mean - (1 - part) * near) / made))
-    found = np.rint(np.where(fewer, joined, mean)).astype(np.int32)
+    found = np.where(fewer, joined, mean)
     found[number == 0] = UNKNOWN
     return found
 
@@ -170,16 +176,16 @@ def _kept(observed: Observed, counted: Sequence[AccessCount]) -> list[float]:
 
 
 def _taken(
-    paths: _Paths, known: Numbers, entries: npt.NDArray[np.int64], home: Key, made_from: Key, guarded: bool
-) -> Numbers:
+    paths: _Paths, known: Exact, entries: npt.NDArray[np.int64], home: Key, made_from: Key, guarded: bool
+) -> Exact:
     """What a load made from one block waits in each of these entries of the block that issues it: as long as the requests of the next
     execution of the block it was made from, up to the next of the issuing one; of the one before, where that comes first in a warp."""
     if made_from == home:
         return known[paths.execution[entries]]
     begins, homes = paths.begins_of(made_from), paths.begins_of(home)
-    nobody = np.int32(0 if guarded else UNKNOWN)
+    nobody = 0.0 if guarded else float(UNKNOWN)
     if not len(begins):
-        return np.full(len(entries), nobody, np.int32)
+        return np.full(len(entries), nobody)
     if _comes_first(paths, begins, homes):
         found = begins[np.maximum(0, np.searchsorted(begins, entries) - 1)]
         own = np.maximum(0, np.searchsorted(homes, entries, side="right") - 1)
@@ -191,7 +197,7 @@ def _taken(
         again = np.concatenate([homes, [len(paths.keys)]])
         behind = np.searchsorted(again, entries, side="right").clip(max=len(again) - 1)
         there = (following < len(begins)) & (found < np.minimum(again[behind], paths.until[entries]))
-    return np.where(there, known[paths.execution[found]], nobody).astype(np.int32)
+    return np.where(there, known[paths.execution[found]], nobody)
 
 
 def _comes_first(paths: _Paths, begins: npt.NDArray[np.int64], homes: npt.NDArray[np.int64]) -> bool:

@@ -6,6 +6,7 @@ What a block leaves unfinished, the next block waits for: ready times live on fr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from kernelwright.codegen.cost.block_weights import Weights
 from kernelwright.codegen.cost.scoreboard_steps import Step
 from kernelwright.device.timing_model import native_loops
 from kernelwright.device.timing_model.counters import BlockCount, BlockTrace, Observed
-from kernelwright.device.timing_model.request_waits import Columns, Numbers, columns_of, own_waits
+from kernelwright.device.timing_model.request_waits import Columns, Numbers, OwnWaits, columns_of, own_waits
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import Gpu
 
@@ -91,58 +92,85 @@ class Layout:
         return found
 
 
-def scoreboard(
-    layout: Layout,
-    weights: Weights,
-    observed: Observed,
-    gpu: Gpu,
-    latency: Sequence[float | None],
-    factors: tuple[float, float] = (1.0, 1.0),
-    waits_of: Sequence[npt.NDArray[np.float64]] = (),
-) -> Scoreboard:
-    """``latency``: per access, the cycles a request waits on average (``Traffic.latency``); ``factors`` on latencies and on barriers;
-    ``waits_of``: per logged thread block, what each of its requests waits (``Traffic.waits``), where that is known.
+class WatchedWarps:
+    """The warps of a launch's watched blocks, ready to run with one calibration or another.
 
-    Where no thread block was logged, blocks are taken one by one, and what they leave unfinished is waited for at once.
+    ``latency``: per access, the cycles a request waits on average (``Traffic.latency``); ``waits_of``: per logged thread block, what each
+    of its requests waits (``Traffic.waits``), where that is known.
     """
-    on_latency, on_barrier = factors
-    columns = columns_of(layout.steps, layout.home, [_loads_global(s, weights.source == "ptx") for s in layout.steps])
-    waits, table = _table(layout, weights, observed, gpu, latency, on_latency, columns)
-    first = np.array([r[0] for r in layout.ranges] or [0], np.int32)
-    last = np.array([r[1] for r in layout.ranges] or [0], np.int32)
-    barrier = (
-        round(gpu.sm.barrier_latency * on_barrier),
-        max(0, round(gpu.sm.barrier_warp_cycles * on_barrier)),
-    )
-    cost = np.zeros(max(1, len(layout.steps)), np.int64)
 
-    def run(paths: Sequence[npt.NDArray[np.int32]], own: tuple[Numbers, Numbers] | None = None) -> BlockTime:
-        starts = np.cumsum([0, *(len(p) for p in paths)], dtype=np.int32)
-        joined = np.ascontiguousarray(np.concatenate(paths) if paths else np.zeros(0), dtype=np.int32)
-        cycles, barriers, extra = native_loops.run_block(
-            starts, joined, first, last, table, waits, weights.slots, barrier, cost, own
+    def __init__(
+        self,
+        layout: Layout,
+        weights: Weights,
+        observed: Observed,
+        gpu: Gpu,
+        latency: Sequence[float | None],
+        waits_of: Sequence[npt.NDArray[np.float64]] = (),
+    ) -> None:
+        self._layout, self._observed, self._gpu, self._latency = layout, observed, gpu, latency
+        self._slots, self._from_ptx = weights.slots, weights.source == "ptx"
+        columns = columns_of(layout.steps, layout.home, [_loads_global(s, self._from_ptx) for s in layout.steps])
+        self._first = np.array([r[0] for r in layout.ranges] or [0], np.int32)
+        self._last = np.array([r[1] for r in layout.ranges] or [0], np.int32)
+        self._waits, self._table = _table(layout, self._from_ptx, columns)
+        self._classes, self._class_of = _classes(layout, self._from_ptx)
+        self._followed = [block for block in observed.trace if any(len(path) for path in block.paths)]
+        self._kept: tuple[float, npt.NDArray[np.void], Numbers | None] | None = None
+        """Of the last factor on latencies: a fit changes one factor after the other."""
+        self._own: OwnWaits | None = None
+        if waits_of and self._followed:
+            known = [wait for block, wait in zip(observed.trace, waits_of, strict=True) if any(map(len, block.paths))]
+            self._own = own_waits(observed, self._followed, known, columns, gpu.sm.l1_latency)
+
+    def run(self, on_latency: float = 1.0, on_barrier: float = 1.0) -> Scoreboard:
+        """With these factors on the latencies of caches and memory, and on barriers.
+
+        Where no thread block was logged, blocks are taken one by one, and what they leave unfinished is waited for at once.
+        """
+        sm = self._gpu.sm
+        table, own = self._with_latencies(on_latency)
+        barrier = round(sm.barrier_latency * on_barrier), max(0, round(sm.barrier_warp_cycles * on_barrier))
+        cost = np.zeros(max(1, len(self._layout.steps)), np.int64)
+
+        def run(paths: Sequence[npt.NDArray[np.int32]], own: tuple[Numbers, Numbers] | None = None) -> BlockTime:
+            starts = np.cumsum([0, *(len(p) for p in paths)], dtype=np.int32)
+            joined = np.ascontiguousarray(np.concatenate(paths) if paths else np.zeros(0), dtype=np.int32)
+            cycles, barriers, extra = native_loops.run_block(
+                starts, joined, self._first, self._last, table, self._waits, self._slots, barrier, cost, own
+            )
+            return BlockTime(cycles - extra, barriers, extra)
+
+        if not self._followed:
+            return _without_paths(run, self._observed, barrier, cost)
+        if self._own is not None and own is not None:
+            times = [run(block.paths, (at, own)) for block, at in zip(self._followed, self._own.begins, strict=True)]
+        else:
+            times = [run(block.paths) for block in self._followed]
+        # Watched blocks may do more or less than the others: what all did is known exactly.
+        n = len(times)
+        return Scoreboard(
+            self._scale * sum(t.path for t in times) / n,
+            self._scale * sum(t.barriers for t in times) / n,
+            self._scale * sum(t.barrier_cycles for t in times) / n,
+            _shares(cost),
+            True,
         )
-        return BlockTime(cycles - extra, barriers, extra)
 
-    followed = [block for block in observed.trace if any(len(path) for path in block.paths)]
-    if not followed:
-        return _without_paths(run, observed, barrier, cost)
-    if waits_of:
-        known = [wait for block, wait in zip(observed.trace, waits_of, strict=True) if any(map(len, block.paths))]
-        own = own_waits(observed, followed, known, columns, on_latency * gpu.sm.l1_latency)
-        times = [run(block.paths, (at, own.cycles)) for block, at in zip(followed, own.begins, strict=True)]
-    else:
-        times = [run(block.paths) for block in followed]
-    # Watched blocks may do more or less than the others: what all did is known exactly.
-    scale = _work(layout, observed, followed)
-    n = len(times)
-    return Scoreboard(
-        scale * sum(t.path for t in times) / n,
-        scale * sum(t.barriers for t in times) / n,
-        scale * sum(t.barrier_cycles for t in times) / n,
-        _shares(cost),
-        True,
-    )
+    @cached_property
+    def _scale(self) -> float:
+        return _work(self._layout, self._observed, self._followed)
+
+    def _with_latencies(self, factor: float) -> tuple[npt.NDArray[np.void], Numbers | None]:
+        """The steps, and each execution's waits; a memory instruction waits as long as the accesses of its block do."""
+        if self._kept is None or self._kept[0] != factor:
+            memory = _Memory(self._observed, self._gpu, self._latency, factor)
+            each = [memory.latency(step, function, self._from_ptx) for step, function in self._classes]
+            table = self._table.copy()
+            if each:
+                table["latency"] = np.array(each, np.int32)[self._class_of]
+            self._kept = factor, table, self._own.cycles(factor) if self._own is not None else None
+        return self._kept[1:]
 
 
 def _without_paths(
@@ -184,32 +212,45 @@ def _work(layout: Layout, observed: Observed, trace: Sequence[BlockTrace]) -> fl
     return float(every / seen) if seen else 1.0
 
 
-def _table(
-    layout: Layout,
-    weights: Weights,
-    observed: Observed,
-    gpu: Gpu,
-    latency: Sequence[float | None],
-    factor: float,
-    columns: Columns,
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.void]]:
-    """The steps as the loops in C take them; a memory instruction waits as long as the accesses of its block do."""
-    memory = _Memory(observed, gpu, latency, factor)
+def _table(layout: Layout, from_ptx: bool, columns: Columns) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.void]]:
+    """The steps as the loops in C take them, but for their latencies."""
     waits: list[int] = []
     rows = []
-    for step, home, own in zip(layout.steps, layout.home, columns.of_step, strict=True):
+    for step, own in zip(layout.steps, columns.of_step, strict=True):
         start = len(waits)
         waits += step.waits
-        wait = memory.latency(step, home[0], weights.source == "ptx")
         # The assembler moves what waits behind what does not, up to the end of its block; machine code is as it is.
-        blocks = weights.source != "ptx" or step.kind in ("branch", "barrier")
+        blocks = not from_ptx or step.kind in ("branch", "barrier")
         rows.append(
             (
-                step.stall, wait, OPERANDS_READ, step.sets, step.frees, start, len(waits), int(step.barrier),
-                int(blocks), own,
+                step.stall,
+                0,
+                OPERANDS_READ,
+                step.sets,
+                step.frees,
+                start,
+                len(waits),
+                int(step.barrier),
+                int(blocks),
+                own,
             )
-        )  # fmt: skip
+        )
     return np.array(waits or [0], np.int32), np.array(rows or [(0,) * 10], native_loops.STEP)
+
+
+def _classes(layout: Layout, from_ptx: bool) -> tuple[list[tuple[Step, str]], npt.NDArray[np.intp]]:
+    """Steps that have one latency whatever it is: one of each class with its function, and the class of each step."""
+    known: dict[tuple[str, str, str, int], int] = {}
+    classes: list[tuple[Step, str]] = []
+    of_step = []
+    for step, (function, _) in zip(layout.steps, layout.home, strict=True):
+        kind = step.kind if from_ptx or step.kind == "atomic" else WAITS_FOR.get(step.kind, "alu")
+        key = (function, step.block, kind, step.stall if from_ptx else 0)
+        if key not in known:
+            known[key] = len(classes)
+            classes.append((step, function))
+        of_step.append(known[key])
+    return classes, np.array(of_step, np.intp)
 
 
 def _loads_global(step: Step, from_ptx: bool) -> bool:
@@ -236,7 +277,7 @@ class _Memory:
         for access, known in zip(observed.accesses, latency, strict=True):
             if not access.requests or access.kind == "store":
                 continue
-            wait = known if known is not None else self.fixed[access.space]
+            wait = factor * known if known is not None else self.fixed[access.space]
             if access.space == "shared":
                 wait = self.fixed["shared"] + max(0, access.wavefronts / access.requests - 1)
             elif access.space == "constant":

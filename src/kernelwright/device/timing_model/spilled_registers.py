@@ -34,10 +34,10 @@ class SpilledRegisters:
     def to_memory(self) -> float:
         return self.stored * (1 - self.in_l2)
 
-    def latency(self, gpu: Gpu, factor: float) -> float:
+    def latency(self, gpu: Gpu) -> float:
         """Cycles that a load waits."""
         far = self.in_l2 * gpu.l2_latency + (1 - self.in_l2) * gpu.dram_latency
-        return factor * (self.in_l1 * gpu.sm.l1_latency + (1 - self.in_l1) * far)
+        return self.in_l1 * gpu.sm.l1_latency + (1 - self.in_l1) * far
 
 
 def spilled_registers(
