@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -11,6 +13,7 @@ from kernelwright.edits import Gene
 from kernelwright.edits.kinds.require_launch import RequireLaunch, guard_json
 from kernelwright.launch_relations import Product, Relation, quantity
 from kernelwright.stories.evolve import evolve
+from kernelwright.stories.variant_search.prove_best import _Proving
 from tests.stories.test_evolve import AGAIN, EVALUATIONS
 
 PROOFS = "kernelwright.stories.proving.Proofs"
@@ -60,3 +63,36 @@ def test_what_fixes_no_size_is_the_fastest_of_all_that_do_not(tmp_path: Path, mo
     free, most = run.for_any_size, max(each.speedup for each in run.accepted if not fixes(None, each.candidate))
     assert run.best is not None and fixes(None, run.best.candidate)
     assert free is not None and not fixes(None, free.candidate) and free.speedup == most > 1.01
+
+
+def test_what_is_proven_of_a_best_is_where_its_edits_are_put_together_from() -> None:
+    """Eight edits, one of them at fault: those that are proven are proven once, together, and the two others one by one."""
+    speedups = dict.fromkeys("abcdefgh", 1.1)
+    proven_together: list[str] = []
+    proofs: dict[str, dict[str, object]] = {}
+
+    def found(candidate: tuple[str, ...]) -> SimpleNamespace:
+        speedup = math.prod(speedups[letter] for letter in candidate)
+        return SimpleNamespace(name="".join(candidate), candidate=candidate, speedup=speedup, is_gain=speedup > 1.01)
+
+    def proof(candidate: tuple[str, ...], speedup: float, *, accept: str) -> SimpleNamespace:
+        proven_together.append("".join(candidate))
+        label = "data-specific" if "g" in candidate else "clean"
+        proofs["".join(candidate)] = {"label": label, "checks": []}
+        return SimpleNamespace(is_whole=True, as_json=lambda: {"label": label, "checks": []})
+
+    journal = SimpleNamespace(events=lambda kind: [])
+    settings = SimpleNamespace(accept="clean")
+    run = SimpleNamespace(proof=proofs.get, journal=journal, settings=settings, subject=None)
+    search = SimpleNamespace(
+        run=run, standing=SimpleNamespace(phase="", best=None), say=lambda said: None, note=lambda kind, data: None, try_one=found,
+    )  # fmt: skip
+    proving = _Proving(cast(Any, search), cast(Any, SimpleNamespace(of=proof, masked=lambda candidate: None)))
+    best = cast(Any, found(tuple("abcdefgh")))
+    kept, at_fault = proving.without_faults(best, cast(Any, found(tuple("abcdef"))))
+    assert kept is not None and kept.candidate == tuple("abcdefh") and at_fault == {"g"}
+    assert proven_together == ["abcdef", "abcdefg", "abcdefh"]
+    proven_together.clear()
+    proofs.clear()
+    kept, at_fault = proving.without_faults(best)
+    assert kept is not None and kept.candidate == tuple("abcdefh") and at_fault == {"g"} and len(proven_together) == 8
