@@ -151,6 +151,27 @@ def test_spmm_of_a_batch_and_in_half_precision() -> None:
             close(each, left.astype(float) @ expected.astype(float))
 
 
+@pytest.mark.parametrize("format", [CSR, COO])
+def test_spmm_of_a_batch_of_sparse_matrices(format: int) -> None:
+    """They lie behind each other, each with as many entries."""
+    first = np.array([[1.0, 0, 2], [0, 3, 0]])
+    second = np.array([[0.0, 4, 5], [6, 0, 0]])
+    right = np.arange(6.0).reshape(3, 2)
+    with memory() as m:
+        both = [Sparse(m, each, format) for each in (first, second)]
+        count, lines = both[0].count, both[0].count if format == COO else 3
+        flat = [
+            m.put(np.concatenate([m.get(getattr(each, name), np.empty(length, dtype)) for each in both]))
+            for name, length, dtype in (("first", lines, np.int32), ("second", count, np.int32), ("at", count, float))
+        ]
+        words = both[0].words(2, lines, count)[:13]
+        into = m.put(np.zeros(8))
+        source, target = dense_words(m, right, False), (2, 2, 2, 1, 1, 2, 4, into)
+        m.call("cusparseSpMM", 1, np.float64(1), np.float64(0), 0, 0, *words, *flat, *source, *target)
+        found = m.get(into, np.empty((2, 2, 2))).swapaxes(1, 2)
+        close(found, np.stack([first @ right, second @ right]))
+
+
 @FEW
 @given(types, sizes, sizes, sizes, operations, operations, factors, seeds)
 def test_sddmm(dtype: Any, rows: int, inner: int, columns: int, op: int, op_b: int, b: float, seed: int) -> None:
@@ -176,6 +197,8 @@ def test_spgemm(dtype: Any, rows: int, inner: int, columns: int, b: float, base:
         given_ = NUMBERS[dtype], data.number(2), data.number(b)
         call = m.call("cusparseSpGEMM_compute", *given_, Answer(np.int64(0)), *a_.words(), *b_.words(), *c_.words())
         count = int(answer(call, np.int64))
+        call = m.call("cusparseSpGEMM_workEstimation", Answer(np.int64(0)), *a_.words(), *b_.words())
+        assert answer(call, np.int64) == ((left != 0).astype(int) @ (right != 0).astype(int)).sum()
         assert count >= np.count_nonzero(expected)
         # C's entries stay where they are while the product's are written elsewhere.
         if b == 0:
@@ -209,6 +232,11 @@ def test_sparse_vectors(dtype: Any, size: int, base: int, width: int, b: float, 
         close(m.get(target[2], y), expected)
         m.call("cusparseGather", *x, *target)
         close(m.get(values, dense[where]), expected[where])
+        m.call("cusparseRot", NUMBERS[dtype], data.number(0.5), data.number(-0.25), *x, *target)
+        turned = np.where(dense != 0, 0.5 * expected + 0.25 * expected, expected)
+        close(m.get(values, dense[where]), (0.5 * expected - 0.25 * expected)[where])
+        close(m.get(target[2], y), turned)
+        expected = 0.5 * expected - 0.25 * expected
         zeros = vector_words(m, np.zeros(size, dtype))
         m.call("cusparseScatter", *x, *zeros)
         close(m.get(zeros[2], y), np.where(dense != 0, expected, 0))
@@ -252,6 +280,24 @@ def test_incomplete_lu(letter: str, dtype: Any) -> None:
             close((lower @ np.triu(factors))[dense != 0].astype(dtype), dense[dense != 0])
             call = m.call("cusparseXcsrilu02_zeroPivot", Answer(np.int32(0)), *matrix.words())
             assert answer(call, np.int32) == -1
+
+
+@pytest.mark.parametrize("letter, dtype", [("S", np.float32), ("D", np.float64), ("Z", np.complex128)])
+def test_incomplete_cholesky(letter: str, dtype: Any) -> None:
+    """Where A has an entry L L^H equals it; of a full matrix it is Cholesky's factor."""
+    data = Data(dtype, 6)
+    for part in (data.sparse(9, 9) * data.number(0.2), data.dense(5, 5) * data.number(0.3)):
+        dense = (part + part.conj().T + 4 * np.eye(len(part))).astype(dtype)
+        with memory() as m:
+            matrix = Sparse(m, dense, base=1)
+            m.call(f"cusparse{letter}csric02", *matrix.words())
+            found = np.zeros_like(dense)
+            found[dense != 0] = m.get(matrix.at, matrix.values)
+            np.testing.assert_array_equal(np.triu(found, 1), np.triu(dense, 1))
+            lower = np.tril(found)
+            close((lower @ lower.conj().T)[dense != 0], dense[dense != 0])
+            if (dense != 0).all():
+                close(lower, np.linalg.cholesky(dense))
 
 
 def test_a_zero_pivot() -> None:

@@ -99,6 +99,7 @@ typedef enum { CUSPARSE_SDDMM_ALG_DEFAULT = 0 } cusparseSDDMMAlg_t;
 typedef struct cusparseContext *cusparseHandle_t;
 typedef struct cusparseMatDescr *cusparseMatDescr_t;
 typedef struct csrilu02Info *csrilu02Info_t;
+typedef struct csrilu02Info *csric02Info_t;
 typedef struct cusparseSpVecDescr *cusparseSpVecDescr_t;
 typedef struct cusparseSpVecDescr const *cusparseConstSpVecDescr_t;
 typedef struct cusparseDnVecDescr *cusparseDnVecDescr_t;
@@ -210,12 +211,15 @@ cusparseStatus_t cusparseSpMatSetAttribute(cusparseSpMatDescr_t mat, cusparseSpM
                                            size_t dataSize);
 cusparseStatus_t cusparseCsrSetStridedBatch(cusparseSpMatDescr_t mat, int batchCount, int64_t offsetsBatchStride,
                                             int64_t columnsValuesBatchStride);
+cusparseStatus_t cusparseCooSetStridedBatch(cusparseSpMatDescr_t mat, int batchCount, int64_t batchStride);
 
 /* ---- with vectors ---- */
 cusparseStatus_t cusparseAxpby(cusparseHandle_t handle, const void *alpha, cusparseConstSpVecDescr_t vecX,
                                const void *beta, cusparseDnVecDescr_t vecY);
 cusparseStatus_t cusparseGather(cusparseHandle_t handle, cusparseConstDnVecDescr_t vecY, cusparseSpVecDescr_t vecX);
 cusparseStatus_t cusparseScatter(cusparseHandle_t handle, cusparseConstSpVecDescr_t vecX, cusparseDnVecDescr_t vecY);
+cusparseStatus_t cusparseRot(cusparseHandle_t handle, const void *c_coeff, const void *s_coeff,
+                             cusparseSpVecDescr_t vecX, cusparseDnVecDescr_t vecY);
 cusparseStatus_t cusparseSpVV_bufferSize(cusparseHandle_t handle, cusparseOperation_t opX,
                                          cusparseConstSpVecDescr_t vecX, cusparseConstDnVecDescr_t vecY,
                                          const void *result, cudaDataType computeType, size_t *bufferSize);
@@ -255,6 +259,14 @@ cusparseStatus_t cusparseSpGEMM_copy(cusparseHandle_t handle, cusparseOperation_
                                      const void *alpha, cusparseConstSpMatDescr_t matA, cusparseConstSpMatDescr_t matB,
                                      const void *beta, cusparseSpMatDescr_t matC, cudaDataType computeType,
                                      cusparseSpGEMMAlg_t alg, cusparseSpGEMMDescr_t descr);
+cusparseStatus_t cusparseSpGEMM_getNumProducts(cusparseSpGEMMDescr_t descr, int64_t *num_prods);
+cusparseStatus_t cusparseSpGEMM_estimateMemory(cusparseHandle_t handle, cusparseOperation_t opA,
+                                               cusparseOperation_t opB, const void *alpha,
+                                               cusparseConstSpMatDescr_t matA, cusparseConstSpMatDescr_t matB,
+                                               const void *beta, cusparseSpMatDescr_t matC, cudaDataType computeType,
+                                               cusparseSpGEMMAlg_t alg, cusparseSpGEMMDescr_t descr,
+                                               float chunk_fraction, size_t *bufferSize3, void *externalBuffer3,
+                                               size_t *bufferSize2);
 
 /* ---- triangular systems ---- */
 cusparseStatus_t cusparseSpSV_createDescr(cusparseSpSVDescr_t *descr);
@@ -273,27 +285,33 @@ KW_STAGES(SpSM, cusparseHandle_t handle, cusparseOperation_t opA, cusparseOperat
           cudaDataType computeType, cusparseSpSMAlg_t alg, cusparseSpSMDescr_t descr)
 #undef KW_STAGES
 
-/* ---- incomplete LU factors in place ---- */
+/* ---- incomplete LU and Cholesky factors in place ---- */
 cusparseStatus_t cusparseCreateCsrilu02Info(csrilu02Info_t *info);
 cusparseStatus_t cusparseDestroyCsrilu02Info(csrilu02Info_t info);
 cusparseStatus_t cusparseXcsrilu02_zeroPivot(cusparseHandle_t handle, csrilu02Info_t info, int *position);
-#define KW_ILU(X, T)                                                                                                  \
-    cusparseStatus_t cusparse##X##csrilu02_bufferSize(cusparseHandle_t handle, int m, int nnz,                        \
-                                                      const cusparseMatDescr_t descrA, T *values,                     \
-                                                      const int *rowPtr, const int *colInd, csrilu02Info_t info,      \
-                                                      int *bufferSize);                                               \
-    cusparseStatus_t cusparse##X##csrilu02_analysis(cusparseHandle_t handle, int m, int nnz,                          \
-                                                    const cusparseMatDescr_t descrA, const T *values,                 \
-                                                    const int *rowPtr, const int *colInd, csrilu02Info_t info,        \
-                                                    cusparseSolvePolicy_t policy, void *buffer);                      \
-    cusparseStatus_t cusparse##X##csrilu02(cusparseHandle_t handle, int m, int nnz, const cusparseMatDescr_t descrA,  \
-                                           T *values, const int *rowPtr, const int *colInd, csrilu02Info_t info,      \
-                                           cusparseSolvePolicy_t policy, void *buffer);
-KW_ILU(S, float)
-KW_ILU(D, double)
-KW_ILU(C, cuComplex)
-KW_ILU(Z, cuDoubleComplex)
-#undef KW_ILU
+cusparseStatus_t cusparseCreateCsric02Info(csric02Info_t *info);
+cusparseStatus_t cusparseDestroyCsric02Info(csric02Info_t info);
+cusparseStatus_t cusparseXcsric02_zeroPivot(cusparseHandle_t handle, csric02Info_t info, int *position);
+#define KW_FACTORS(X, T, kind)                                                                                        \
+    cusparseStatus_t cusparse##X##kind##_bufferSize(cusparseHandle_t handle, int m, int nnz,                          \
+                                                    const cusparseMatDescr_t descrA, T *values, const int *rowPtr,    \
+                                                    const int *colInd, kind##Info_t info, int *bufferSize);           \
+    cusparseStatus_t cusparse##X##kind##_analysis(cusparseHandle_t handle, int m, int nnz,                            \
+                                                  const cusparseMatDescr_t descrA, const T *values,                   \
+                                                  const int *rowPtr, const int *colInd, kind##Info_t info,            \
+                                                  cusparseSolvePolicy_t policy, void *buffer);                        \
+    cusparseStatus_t cusparse##X##kind(cusparseHandle_t handle, int m, int nnz, const cusparseMatDescr_t descrA,      \
+                                       T *values, const int *rowPtr, const int *colInd, kind##Info_t info,            \
+                                       cusparseSolvePolicy_t policy, void *buffer);
+KW_FACTORS(S, float, csrilu02)
+KW_FACTORS(D, double, csrilu02)
+KW_FACTORS(C, cuComplex, csrilu02)
+KW_FACTORS(Z, cuDoubleComplex, csrilu02)
+KW_FACTORS(S, float, csric02)
+KW_FACTORS(D, double, csric02)
+KW_FACTORS(C, cuComplex, csric02)
+KW_FACTORS(Z, cuDoubleComplex, csric02)
+#undef KW_FACTORS
 
 /* ---- from one format to another ---- */
 cusparseStatus_t cusparseXcoo2csr(cusparseHandle_t handle, const int *cooRowInd, int nnz, int m, int *csrRowPtr,

@@ -57,6 +57,18 @@ def scatter(call: Call, t: NumberType, *rest: int) -> None:
     y.operand(reads=False, writes=True).stored[where] = given
 
 
+def rot(call: Call, t: NumberType, type: int, c: Number, s: Number, *rest: int) -> None:
+    """X, Y = c X + s Y, c Y - s X at X's indices"""
+    words = iter(rest)
+    x, y = SparseVector.read(call, "X", words), DenseVector.read(call, "Y", words)
+    cosine, sine = c.value(BY_NUMBER[type]), s.value(BY_NUMBER[type])
+    where, xs, ys = x.indices(), x.values(writes=True), y.operand(writes=True)
+    old_x, old_y = xs.load().copy(), ys.load()[where]
+    call.work(y.type, 4.0 * len(where))
+    xs.store(cosine * old_x + sine * old_y)
+    ys.stored[where] = y.type.round(cosine * old_y - sine * old_x)
+
+
 def spvv(call: Call, t: NumberType, type: int, result: Number, op: int, *rest: int) -> None:
     """The sum of op(X) Y"""
     words = iter(rest)
@@ -124,6 +136,14 @@ def sddmm(call: Call, t: NumberType, type: int, alpha: Number, beta: Number, op:
         into.store(alpha.value(compute) * found + scaled(beta, compute, into))
 
 
+def spgemm_products(call: Call, t: NumberType, count: Number, *rest: int) -> None:
+    """How many multiplications A B takes"""
+    words = iter(rest)
+    a, b = SparseMatrix.read(call, "A", words), SparseMatrix.read(call, "B", words)
+    _, inner = a.pattern()
+    count.answer(np.diff(b.offsets())[inner].sum(), I64)
+
+
 def spgemm_count(call: Call, t: NumberType, type: int, alpha: Number, beta: Number, count: Number, *rest: int) -> None:
     """How many entries A B + C has, those of C only with a beta"""
     keys, _ = _spgemm(call, type, alpha, beta, rest)
@@ -165,10 +185,12 @@ PRODUCTS: dict[str, Any] = {
     "Axpby": axpby,
     "Gather": gather,
     "Scatter": scatter,
+    "Rot": rot,
     "SpVV": spvv,
     "SpMV": spmv,
     "SpMM": spmm,
     "SDDMM": sddmm,
+    "SpGEMM_workEstimation": spgemm_products,
     "SpGEMM_compute": spgemm_count,
     "SpGEMM_copy": spgemm,
 }

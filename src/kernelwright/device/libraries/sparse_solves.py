@@ -93,6 +93,30 @@ def ilu(call: Call, t: NumberType, *rest: int) -> None:
     into.stored[a.span()] = into.type.round(np.array(values, wide(given).dtype))
 
 
+def cholesky(call: Call, t: NumberType, *rest: int) -> None:
+    """A = L L^H where A has entries below or on the diagonal, in place; those above stay"""
+    a = SparseMatrix.read(call, "A", iter(rest))
+    into = a.values(writes=True)
+    rows, columns, given = a.entries()
+    values = wide(given).tolist()
+    lines: list[dict[int, int]] = [{} for _ in range(a.rows)]
+    for at in np.flatnonzero(columns <= rows)[np.lexsort((columns[columns <= rows], rows[columns <= rows]))].tolist():
+        lines[rows[at]][int(columns[at])] = at
+    steps = 0
+    for row, line in enumerate(lines):
+        for column, at in line.items():
+            other = lines[column]
+            shared = [(place, other[k]) for k, place in line.items() if k < column and k in other]
+            rest_ = values[at] - sum(values[one] * np.conj(values[two]) for one, two in shared)
+            if column == row:
+                values[at] = np.sqrt(rest_)
+            elif column in other and values[other[column]] != 0:
+                values[at] = rest_ / np.conj(values[other[column]])
+            steps += len(shared) + 1
+    call.work(a.type, float(steps))
+    into.stored[a.span()] = into.type.round(np.array(values, wide(given).dtype))
+
+
 def zero_pivot(call: Call, t: NumberType, position: Number, *rest: int) -> None:
     """The first row, from the index base on, whose element on the diagonal is 0 or not there; -1 without one"""
     a = SparseMatrix.read(call, "A", iter(rest))
@@ -108,4 +132,5 @@ SOLVES: dict[str, Any] = {
     "SpSM_solve": spsm,
     "Xcsrilu02_zeroPivot": zero_pivot,
     **{f"{letter}csrilu02": ilu for letter in "SDCZ"},
+    **{f"{letter}csric02": cholesky for letter in "SDCZ"},
 }

@@ -330,6 +330,14 @@ KW_API cusparseStatus_t cusparseSpMatSetAttribute(cusparseSpMatDescr_t mat, cusp
     return CUSPARSE_STATUS_SUCCESS;
 }
 
+KW_API cusparseStatus_t cusparseCooSetStridedBatch(cusparseSpMatDescr_t mat, int batchCount, int64_t batchStride)
+{
+    CHECK(KW_SPARSE_IS(mat, SPARSE_MATRIX) && mat->format == CUSPARSE_FORMAT_COO && batchCount > 0 && batchStride >= 0);
+    mat->batch = batchCount;
+    mat->first_stride = mat->values_stride = batchStride;
+    return CUSPARSE_STATUS_SUCCESS;
+}
+
 KW_API cusparseStatus_t cusparseCsrSetStridedBatch(cusparseSpMatDescr_t mat, int batchCount, int64_t offsetsBatchStride,
                                                    int64_t columnsValuesBatchStride)
 {

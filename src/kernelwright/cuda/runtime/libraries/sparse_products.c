@@ -59,13 +59,18 @@ static void shape_of(cusparseOperation_t op, int64_t rows, int64_t cols, int64_t
 
 /* ---- with vectors ---- */
 
+/* What factors of vectors of `type` are: float for half precision. */
+static cudaDataType compute_type(cudaDataType type)
+{
+    return kw_sparse_is_compute(type) ? type : CUDA_R_32F;
+}
+
 KW_API cusparseStatus_t cusparseAxpby(cusparseHandle_t handle, const void *alpha, cusparseConstSpVecDescr_t vecX,
                                       const void *beta, cusparseDnVecDescr_t vecY)
 {
     REQUIRE(alpha && beta && KW_SPARSE_IS(vecX, SPARSE_VECTOR) && KW_SPARSE_IS(vecY, DENSE_VECTOR));
     REQUIRE(vecX->size == vecY->size && vecX->type == vecY->type);
-    cudaDataType type = kw_sparse_is_compute(vecX->type) ? vecX->type : CUDA_R_32F;
-    struct kw_sparse_call call = begin(handle, type, alpha, beta);
+    struct kw_sparse_call call = begin(handle, compute_type(vecX->type), alpha, beta);
     kw_sparse_add_sparse_vector(&call, vecX);
     kw_sparse_add_vector(&call, vecY);
     return kw_sparse_send(handle, __func__, &call);
@@ -88,6 +93,17 @@ KW_API cusparseStatus_t cusparseScatter(cusparseHandle_t handle, cusparseConstSp
     REQUIRE(KW_SPARSE_IS(vecX, SPARSE_VECTOR) && KW_SPARSE_IS(vecY, DENSE_VECTOR));
     REQUIRE(vecX->size == vecY->size && vecX->type == vecY->type);
     struct kw_sparse_call call = {0};
+    kw_sparse_add_sparse_vector(&call, vecX);
+    kw_sparse_add_vector(&call, vecY);
+    return kw_sparse_send(handle, __func__, &call);
+}
+
+KW_API cusparseStatus_t cusparseRot(cusparseHandle_t handle, const void *c_coeff, const void *s_coeff,
+                                    cusparseSpVecDescr_t vecX, cusparseDnVecDescr_t vecY)
+{
+    REQUIRE(c_coeff && s_coeff && KW_SPARSE_IS(vecX, SPARSE_VECTOR) && KW_SPARSE_IS(vecY, DENSE_VECTOR));
+    REQUIRE(vecX->size == vecY->size && vecX->type == vecY->type);
+    struct kw_sparse_call call = begin(handle, compute_type(vecX->type), c_coeff, s_coeff);
     kw_sparse_add_sparse_vector(&call, vecX);
     kw_sparse_add_vector(&call, vecY);
     return kw_sparse_send(handle, __func__, &call);
@@ -255,6 +271,7 @@ STAGES(SDDMM, (SDDMM),
 
 struct cusparseSpGEMMDescr {
     uint32_t magic;
+    int64_t products; /* that the last estimation counted */
 };
 
 KW_API cusparseStatus_t cusparseSpGEMM_createDescr(cusparseSpGEMMDescr_t *descr)
@@ -311,9 +328,35 @@ static cusparseStatus_t run_spgemm(const char *name, int64_t *count, SPGEMM)
 KW_API cusparseStatus_t cusparseSpGEMM_workEstimation(SPGEMM, size_t *bufferSize1, void *externalBuffer1)
 {
     cusparseStatus_t status = check_spgemm(handle, opA, opB, alpha, matA, matB, beta, matC, computeType, alg, descr);
-    if (status || externalBuffer1)
+    if (status)
         return status;
-    return give_size(bufferSize1);
+    if (!externalBuffer1)
+        return give_size(bufferSize1);
+    struct kw_sparse_call call = {0};
+    kw_sparse_add(&call, kw_answer(&descr->products, sizeof descr->products, 0));
+    kw_sparse_add_matrix(&call, matA);
+    kw_sparse_add_matrix(&call, matB);
+    return kw_sparse_send(handle, __func__, &call);
+}
+
+/* How many multiplications the product takes. */
+KW_API cusparseStatus_t cusparseSpGEMM_getNumProducts(cusparseSpGEMMDescr_t descr, int64_t *num_prods)
+{
+    if (!KW_SPARSE_IS(descr, SPARSE_STEPS) || !num_prods)
+        return CUSPARSE_STATUS_INVALID_VALUE;
+    *num_prods = descr->products;
+    return CUSPARSE_STATUS_SUCCESS;
+}
+
+KW_API cusparseStatus_t cusparseSpGEMM_estimateMemory(SPGEMM, float chunk_fraction, size_t *bufferSize3,
+                                                      void *externalBuffer3, size_t *bufferSize2)
+{
+    cusparseStatus_t status = check_spgemm(handle, opA, opB, alpha, matA, matB, beta, matC, computeType, alg, descr);
+    if (status)
+        return status;
+    if (chunk_fraction <= 0 || chunk_fraction > 1)
+        return CUSPARSE_STATUS_INVALID_VALUE;
+    return give_size(externalBuffer3 ? bufferSize2 : bufferSize3);
 }
 
 /* Without a buffer it says how large that should be; with one it counts C's entries. */

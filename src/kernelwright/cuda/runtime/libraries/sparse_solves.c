@@ -134,7 +134,7 @@ static cusparseStatus_t solve_SpSM(SPSM)
 
 STAGES(SpSM, SPSM, (handle, opA, opB, alpha, matA, matB, matC, computeType, alg, descr))
 
-/* ---- A = L U where A has entries, in place; L's diagonal is 1 and not kept ---- */
+/* ---- A = L U, or A = L L^H, where A has entries, in place; the diagonal of the first L is 1 and not kept ---- */
 
 struct csrilu02Info {
     uint32_t magic;
@@ -212,35 +212,54 @@ KW_API cusparseStatus_t cusparseXcsrilu02_zeroPivot(cusparseHandle_t handle, csr
     return found < 0 ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ZERO_PIVOT;
 }
 
-#define ILU(X, T, TYPE)                                                                                               \
-    KW_API cusparseStatus_t cusparse##X##csrilu02_bufferSize(cusparseHandle_t handle, int m, int nnz,                 \
-                                                             const cusparseMatDescr_t descrA, T *values,              \
-                                                             const int *rowPtr, const int *colInd,                    \
-                                                             csrilu02Info_t info, int *bufferSize)                    \
-    {                                                                                                                 \
-        cusparseStatus_t status = check_ilu(handle, m, nnz, descrA, values, rowPtr, colInd, info);                    \
-        if (status || !bufferSize)                                                                                    \
-            return status ? status : CUSPARSE_STATUS_INVALID_VALUE;                                                   \
-        *bufferSize = KW_SPARSE_BUFFER;                                                                               \
-        return CUSPARSE_STATUS_SUCCESS;                                                                               \
-    }                                                                                                                 \
-    KW_API cusparseStatus_t cusparse##X##csrilu02_analysis(cusparseHandle_t handle, int m, int nnz,                   \
-                                                           const cusparseMatDescr_t descrA, const T *values,          \
-                                                           const int *rowPtr, const int *colInd, csrilu02Info_t info, \
-                                                           cusparseSolvePolicy_t policy, void *buffer)                \
-    {                                                                                                                 \
-        (void)policy, (void)buffer;                                                                                   \
-        return check_ilu(handle, m, nnz, descrA, values, rowPtr, colInd, info);                                       \
-    }                                                                                                                 \
-    KW_API cusparseStatus_t cusparse##X##csrilu02(cusparseHandle_t handle, int m, int nnz,                            \
-                                                  const cusparseMatDescr_t descrA, T *values, const int *rowPtr,      \
-                                                  const int *colInd, csrilu02Info_t info,                             \
-                                                  cusparseSolvePolicy_t policy, void *buffer)                         \
-    {                                                                                                                 \
-        (void)policy, (void)buffer;                                                                                   \
-        return factor(handle, __func__, TYPE, m, nnz, descrA, values, rowPtr, colInd, info);                          \
+KW_API cusparseStatus_t cusparseCreateCsric02Info(csric02Info_t *info)
+{
+    return cusparseCreateCsrilu02Info(info);
+}
+
+KW_API cusparseStatus_t cusparseDestroyCsric02Info(csric02Info_t info)
+{
+    return cusparseDestroyCsrilu02Info(info);
+}
+
+KW_API cusparseStatus_t cusparseXcsric02_zeroPivot(cusparseHandle_t handle, csric02Info_t info, int *position)
+{
+    return cusparseXcsrilu02_zeroPivot(handle, info, position);
+}
+
+#define FACTORS(X, T, TYPE, kind)                                                                                   \
+    KW_API cusparseStatus_t cusparse##X##kind##_bufferSize(cusparseHandle_t handle, int m, int nnz,                 \
+                                                           const cusparseMatDescr_t descrA, T *values,              \
+                                                           const int *rowPtr, const int *colInd, kind##Info_t info, \
+                                                           int *bufferSize)                                         \
+    {                                                                                                               \
+        cusparseStatus_t status = check_ilu(handle, m, nnz, descrA, values, rowPtr, colInd, info);                  \
+        if (status || !bufferSize)                                                                                  \
+            return status ? status : CUSPARSE_STATUS_INVALID_VALUE;                                                 \
+        *bufferSize = KW_SPARSE_BUFFER;                                                                             \
+        return CUSPARSE_STATUS_SUCCESS;                                                                             \
+    }                                                                                                               \
+    KW_API cusparseStatus_t cusparse##X##kind##_analysis(cusparseHandle_t handle, int m, int nnz,                   \
+                                                         const cusparseMatDescr_t descrA, const T *values,          \
+                                                         const int *rowPtr, const int *colInd, kind##Info_t info,   \
+                                                         cusparseSolvePolicy_t policy, void *buffer)                \
+    {                                                                                                               \
+        (void)policy, (void)buffer;                                                                                 \
+        return check_ilu(handle, m, nnz, descrA, values, rowPtr, colInd, info);                                     \
+    }                                                                                                               \
+    KW_API cusparseStatus_t cusparse##X##kind(cusparseHandle_t handle, int m, int nnz,                              \
+                                              const cusparseMatDescr_t descrA, T *values, const int *rowPtr,        \
+                                              const int *colInd, kind##Info_t info, cusparseSolvePolicy_t policy,   \
+                                              void *buffer)                                                         \
+    {                                                                                                               \
+        (void)policy, (void)buffer;                                                                                 \
+        return factor(handle, __func__, TYPE, m, nnz, descrA, values, rowPtr, colInd, info);                        \
     }
-ILU(S, float, CUDA_R_32F)
-ILU(D, double, CUDA_R_64F)
-ILU(C, cuComplex, CUDA_C_32F)
-ILU(Z, cuDoubleComplex, CUDA_C_64F)
+FACTORS(S, float, CUDA_R_32F, csrilu02)
+FACTORS(D, double, CUDA_R_64F, csrilu02)
+FACTORS(C, cuComplex, CUDA_C_32F, csrilu02)
+FACTORS(Z, cuDoubleComplex, CUDA_C_64F, csrilu02)
+FACTORS(S, float, CUDA_R_32F, csric02)
+FACTORS(D, double, CUDA_R_64F, csric02)
+FACTORS(C, cuComplex, CUDA_C_32F, csric02)
+FACTORS(Z, cuDoubleComplex, CUDA_C_64F, csric02)
