@@ -9,7 +9,7 @@ import pytest
 
 from kernelwright.breeding import back_end_table, choice
 from kernelwright.breeding.choice import Cost, chosen_backend, measured_cost, rule, weigh
-from kernelwright.breeding.program_results import Answers
+from kernelwright.breeding.program_results import Answers, answers_to
 from kernelwright.grammar import load_problem
 from kernelwright.grammar.problems import path_of
 
@@ -65,3 +65,17 @@ def test_what_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_rule_names_what_a_generation_is() -> None:
     assert "300 programs over 2 of 2 workers, in batches of at most 100" in rule(KEIJZER6, 300, 2)
     assert "over 1 of 2 workers" in rule(KEIJZER6, 30, 2)
+
+
+def test_what_is_remembered_makes_no_measurement_cheaper(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each round computes every program again, although the interpreter keeps parts of formulas."""
+    asked: list[tuple[object, int]] = []
+
+    def counted(runner: object, texts: Sequence[str]) -> list[Answers]:
+        asked.append((runner, len(texts)))
+        return answers_to(runner, texts)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(choice, "answers_to", counted)
+    weighed = choice._weighed(back_end_table.BACKENDS["interpreted"], KEIJZER6, ["x", "x + x", "sinf(x)"], 300, 1)
+    assert weighed.cost is not None and len(asked) > 4
+    assert len({id(runner) for runner, _ in asked}) == len(asked)

@@ -43,6 +43,8 @@ class BackEnd:
     """Whether it takes all of CUDA C, not only the part that we parse."""
     auto: bool = False
     """Whether ``--backend auto`` measures it."""
+    remembers: bool = False
+    """Whether what it has computed makes later programs cheaper, so that it is measured anew each time."""
     optimises: str = ""
     """The back end whose code this one optimises: measured where that one's programs run long."""
 

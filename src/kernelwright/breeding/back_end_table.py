@@ -28,6 +28,7 @@ ROWS = (
         Tree,
         Interpreter,
         auto=True,
+        remembers=True,
     ),
     BackEnd("host", "LLVM-IR to code for this processor", HOST_IR, Host, HostCode, auto=True),
     BackEnd(

@@ -157,7 +157,7 @@ def _weighed(row: BackEnd, problem: Problem, texts: Sequence[str], population: i
     except KernelwrightError as error:
         return Weighed(row.name, None, None, error.message)
     with closing(runner):
-        answering = partial(answers_to, runner)
+        answering = partial(_answers_anew, row, problem) if row.remembers else partial(answers_to, runner)
         begin = time.process_time()
         answering(texts[:1])
         # Where one takes long, so many fewer tell enough.
@@ -169,6 +169,11 @@ def _weighed(row: BackEnd, problem: Problem, texts: Sequence[str], population: i
             return Weighed(row.name, None, None, refused[0].reason)
         cost = measured_cost(answering, texts)
         return Weighed(row.name, cost, cost.predicted(row.compiler().batch, population, cores))
+
+
+def _answers_anew(row: BackEnd, problem: Problem, texts: Sequence[str]) -> list[Answers]:
+    with closing(row.runner(problem)) as runner:
+        return answers_to(runner, texts)
 
 
 def measured_cost(answering: Answering, texts: Sequence[str], clock: Callable[[], float] = time.process_time) -> Cost:

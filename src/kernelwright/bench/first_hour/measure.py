@@ -137,6 +137,11 @@ def _rounds(
             limit = README_LIMIT_S if command.page == README else LIMIT_S
             came = watched([*kw, *command.words], place, _environment(home, kw), terminal=each.terminal, limit_s=limit)
             found = Followed(each, command, came)
+            first, silence = came.first, came.silence
+            say(
+                f"    first output after {first.at_s:.1f} s ({first.cpu_s:.1f} of processor time), silent for {silence.seconds:.1f} s "
+                f"({silence.cpu_s:.1f}) from {silence.begin_s:.1f} on, {came.end.at_s:.1f} s in all"
+            )
             if found.fails:
                 last = came.text.strip().splitlines()
                 result.notes.append(f"{each.name}: {command} fails: {last[-1] if last else came.exit_code}")
