@@ -98,7 +98,7 @@ KW_DEVICE coalesced_group coalesced_threads() { return coalesced_group(__activem
 
 template <unsigned int Size, class Parent = void> class thread_block_tile {
     static_assert(Size != 0 && (Size & (Size - 1)) == 0, "the size of a tile is a power of two");
-    static_assert(Size <= 32, "a tile wider than a warp is not supported: use thread_block, or tiles of 32");
+    static_assert(Size <= 32, "a tile wider than a warp needs memory, this_thread_block(block_tile_memory); else use thread_block, or tiles of 32");
 
   public:
     KW_METHOD thread_block_tile(unsigned int meta_rank, unsigned int meta_size)
@@ -278,3 +278,5 @@ template <class Group> KW_DEVICE unsigned int group_size(const Group &group) { r
 #undef KW_METHOD
 
 }  // namespace cooperative_groups
+
+#include "kernelwright/wide_tiles.h"

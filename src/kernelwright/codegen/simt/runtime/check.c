@@ -131,6 +131,7 @@ static u32 passed(simt_check *k, simt_knowledge *of, const simt_record *a, u32 d
   for (u64 i = of->n; i-- > 0; k->steps++) {
     const simt_passage *e = &of->log->entries[i];
     if (e->who.block == a->block && ((e->who.thread == a->thread && e->who.time >= a->time) || e->who.epoch > a->epoch)) return 1;
+    if (e->lanes && e->who.block == a->block && e->who.thread / WARP == a->thread / WARP && e->lanes[a->thread % WARP] > a->time) return 1;
     if (passed(k, e->knew, a, depth + 1)) return 1;
   }
   return 0;
@@ -163,6 +164,20 @@ static simt_log *log_of(simt_check *k, u64 address) {
   return log;
 }
 
+/* What a thread knows of its warp, as it is now; what it came by with last, where that is the same. */
+static const u32 *known_lanes(const simt_context *c, simt_check *k, const simt_log *log, u32 thread) {
+  const u32 *row = k->known + (u64)thread * WARP;
+  u32 any = 0;
+  for (u32 i = 0; i < WARP; i++) any |= row[i];
+  if (!any) return NULL;
+  const simt_passage *last = log->n ? &log->entries[log->n - 1] : NULL;
+  if (last && last->lanes && last->who.block == c->block_linear && last->who.thread == thread && !memcmp(last->lanes, row, WARP * sizeof *row))
+    return last->lanes;
+  u32 *kept = take(k, WARP * sizeof *row);
+  if (kept) memcpy(kept, row, WARP * sizeof *row);
+  return kept;
+}
+
 /* This thread and what it knows join those that came by before. */
 static void leave(simt_context *c, simt_check *k, simt_log *log, u32 thread, simt_knowledge *knew) {
   if (log->n == log->room) {
@@ -173,7 +188,8 @@ static void leave(simt_context *c, simt_check *k, simt_log *log, u32 thread, sim
     log->entries = grown, log->room = room;
   }
   simt_record who = {c->block_linear, (u16)thread, 0, k->times[thread], k->epoch, 0};
-  log->entries[log->n++] = (simt_passage){who, knew};
+  log->entries[log->n] = (simt_passage){who, knew, known_lanes(c, k, log, thread)};
+  log->n++;
   k->times[thread]++;
 }
 

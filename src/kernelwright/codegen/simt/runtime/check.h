@@ -52,6 +52,7 @@ typedef struct simt_knowledge {
 typedef struct {
   simt_record who; /* time and epoch when it came by */
   simt_knowledge *knew;
+  const u32 *lanes; /* up to when it knew each lane of its warp, NULL: of none */
 } simt_passage;
 #define LOG_SLOTS 65536
 typedef struct simt_log {

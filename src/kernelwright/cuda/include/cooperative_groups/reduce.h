@@ -27,6 +27,14 @@ KW_DEVICE T reduce(const thread_block_tile<Size, Parent> &tile, T value, Operato
     }
     return value;
 }
+template <unsigned int Size, class T, class Operator>
+KW_DEVICE T reduce(const thread_block_tile<Size, thread_block_with_memory> &tile, T value, Operator op) {
+    tile.details_share(reduce(tiled_partition<32>(tile), value, op));
+    T result = tile.template details_shared<T>(0);
+    for (unsigned int warp = 1; warp < Size / 32; warp++) result = op(result, tile.template details_shared<T>(warp));
+    tile.sync();  // before the memory is used again
+    return result;
+}
 template <class T, class Operator> KW_DEVICE T reduce(const coalesced_group &group, T value, Operator op) {
     unsigned int rank = group.thread_rank(), size = group.size();
     for (unsigned int step = 1; step < size; step *= 2) {
