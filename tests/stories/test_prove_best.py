@@ -96,3 +96,46 @@ def test_what_is_proven_of_a_best_is_where_its_edits_are_put_together_from() -> 
     proofs.clear()
     kept, at_fault = proving.without_faults(best)
     assert kept is not None and kept.candidate == tuple("abcdefh") and at_fault == {"g"} and len(proven_together) == 8
+
+
+def test_another_variant_is_proven_where_one_edit_of_the_best_cannot_be() -> None:
+    """Of the best "abu" only "a" can be proven, for "b" goes with "u"; "abc" is nearly as fast and can be proven whole."""
+    speedups = {"abu": 2.0, "abv": 1.99, "abw": 1.98, "abc": 1.9, "a": 1.1, "abcg": 1.9}
+
+    def found(candidate: tuple[str, ...]) -> SimpleNamespace:
+        name = "".join(candidate)
+        return SimpleNamespace(
+            name=name, key=name, candidate=candidate, speedup=speedups[name], is_gain=True, size=len(name)
+        )
+
+    def provable(candidate: tuple[str, ...]) -> tuple[str, ...]:
+        return (*"abcg",) if candidate == (*"abc",) else ("a",)
+
+    asked: list[str] = []
+
+    def proof(candidate: tuple[str, ...], speedup: float, *, accept: str) -> SimpleNamespace:
+        asked.append("".join(candidate))
+        proofs["".join(candidate)] = {"label": "proven", "checks": []}
+        return SimpleNamespace(is_whole=True, as_json=lambda: {"label": "proven", "checks": []})
+
+    proofs: dict[str, dict[str, object]] = {"a": {"label": "proven", "checks": []}}
+    accepted = [found((*name,)) for name in ("a", "abu", "abv", "abw", "abc")]
+    journal = SimpleNamespace(events=lambda kind: [])
+    run = SimpleNamespace(
+        proof=proofs.get, journal=journal, settings=SimpleNamespace(accept="clean"), subject=None, accepted=accepted
+    )
+    search = SimpleNamespace(
+        run=run, standing=SimpleNamespace(phase="", best=None), say=lambda said: None, note=lambda kind, data: None, try_one=found,
+    )  # fmt: skip
+    proving = _Proving(cast(Any, search), cast(Any, SimpleNamespace(of=proof, provable=provable)))
+    kept = proving.proven_of_others(cast(Any, found((*"abu",))), cast(Any, found(("a",))))
+    assert kept is not None and kept.name == "a" and asked == []  # "b" is taken to be at fault, and all others have it
+    speedups["ab"] = 1.1
+    provable_of = {"abu": "ab", "abv": "ab", "abw": "ab", "abc": "abcg"}
+    proving = _Proving(
+        cast(Any, search), cast(Any, SimpleNamespace(of=proof, provable=lambda c: (*provable_of["".join(c)],)))
+    )
+    kept = proving.proven_of_others(cast(Any, found((*"abu",))), cast(Any, found((*"ab",))))
+    assert kept is not None and kept.name == "abcg" and asked == ["abcg"]
+    kept = proving.proven_of_others(cast(Any, found((*"abu",))), None)
+    assert kept is not None and kept.name == "abcg"

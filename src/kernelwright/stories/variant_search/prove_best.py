@@ -19,6 +19,10 @@ OTHERS = 4
 """Variants that are proven in the place of a best that fell short."""
 
 
+PROVABLE = 8
+"""Variants that are looked at for one that can be proven whole, where the best cannot be."""
+
+
 def prove_best(search: Search[tuple[G, ...]]) -> None:
     """What the best depends on. Where that is less than was demanded: the fastest that can be had without the edits at fault.
     And what of it is faster whatever the size, where it fixes one."""
@@ -84,6 +88,8 @@ class _Proving(Generic[G]):
         if label not in ("proven", "clean"):
             return
         kept = self.proven_part(best, label)
+        if kept is None or _slower(kept.speedup, best.speedup):
+            kept = self.proven_of_others(best, kept)
         if kept is None:
             return
         search.note("proven", {"name": "best", "variant": kept.name, "best": not _slower(kept.speedup, best.speedup)})
@@ -161,6 +167,30 @@ class _Proving(Generic[G]):
         candidate = self._proofs.provable(found.candidate)
         part = self._search.try_one(candidate) if candidate else None
         return part if part is not None and part.is_gain and self._meets(part, "proven") else None
+
+    def proven_of_others(
+        self, best: Found[tuple[G, ...]], kept: Found[tuple[G, ...]] | None
+    ) -> Found[tuple[G, ...]] | None:
+        """``kept``, which is proven of the best, or a faster variant all edits of which can be proven, with the guards they need: an
+        edit that cannot be, and gains next to nothing, may have taken the place of one that can. Looked at: the fastest that have none
+        of the edits that could not be proven so far."""
+        candidate = kept.candidate if kept is not None else self._proofs.provable(best.candidate) or ()
+        unproven = set(best.candidate).difference(candidate)
+        seen: set[str] = set()
+        for _ in range(PROVABLE):
+            left = self.others(kept, unproven, many=True)
+            found = next((each for each in left if each.key not in seen and each.key != best.key), None)
+            if found is None:
+                break
+            seen.add(found.key)
+            candidate = self._proofs.provable(found.candidate) or ()
+            unproven.update(set(found.candidate).difference(candidate))
+            part = self._search.try_one(candidate) if candidate else None
+            if part is None or not part.is_gain or (kept is not None and not _slower(kept.speedup, part.speedup)):
+                continue
+            if self._meets(part, "proven"):
+                kept = part
+        return kept
 
     def fastest_proven(self, kept: Found[tuple[G, ...]] | None) -> Found[tuple[G, ...]] | None:
         """``kept``, or what can be proven of the fastest variants that are faster."""
