@@ -9,7 +9,6 @@ from typing import Any
 from kernelwright.codegen.bulk_copies import promised_alignment
 from kernelwright.codegen.device_heap import heap_function
 from kernelwright.codegen.grid_barrier import is_grid_barrier
-from kernelwright.codegen.indirect_calls import meant_functions
 from kernelwright.codegen.inline_asm.builder import Guarded
 from kernelwright.codegen.inline_asm.expand import expand_asm
 from kernelwright.codegen.memory_layout import store_size
@@ -18,6 +17,7 @@ from kernelwright.device.printf import format_text
 from kernelwright.device.reference import intrinsics
 from kernelwright.device.reference.body import Body, Handlers
 from kernelwright.device.reference.memory_access import find_generic, read_bytes, read_string, write_bytes
+from kernelwright.device.reference.pointer_calls import bad_call, call_through
 from kernelwright.device.reference.thread_state import (
     ACTIVE,
     BARRIER,
@@ -73,7 +73,7 @@ def _call(body: Body, i: Instruction) -> None:
         _inline_asm(body, i)
         return
     if not isinstance(callee, Function):
-        _through(body, i)
+        call_through(body, i)
         return
     name = callee.name
     if is_grid_barrier(callee):
@@ -119,21 +119,6 @@ def _defined(body: Body, i: Instruction, callee: Function) -> None:
         body.define(i, f"({call})")
     else:
         body.emit(call)
-
-
-def _through(body: Body, i: Instruction) -> None:
-    """A call through a pointer: whichever function has that address."""
-    pointer, result = body.fresh(), body.fresh()
-    arguments = "".join(f", {body.ref(a)}" for a in i.arguments)
-    body.emit(f"{pointer} = {body.ref(i.callee)}", f"{result} = None")
-    for function in meant_functions(i):
-        call = f"{body.program.names[function]}(T{arguments})"
-        if function in body.program.generators:
-            call = f"yield from {call}"
-        body.emit(f"if {pointer} == {body.ref(function)}: {result} = (({call}),)")
-    body.emit(f"if {result} is None: bad_call(T, {body.site(i)})")
-    if i.has_result:
-        body.define(i, f"{result}[0]")
 
 
 def _barrier(body: Body, i: Instruction, name: str) -> None:
@@ -470,10 +455,6 @@ def _do_trap(t: Thread, site: int) -> None:
     raise Stop("trap", "the kernel stopped itself (trap)", t, site)
 
 
-def _bad_call(t: Thread, site: int) -> None:
-    raise Stop("trap", "a call through a pointer that is the address of no device function of this type", t, site)
-
-
 def _exit_thread() -> None:
     raise ThreadExit
 
@@ -496,7 +477,7 @@ HELPERS: dict[str, Any] = {
     "assertion_failed": _assertion_failed,
     "trap": _do_trap,
     "exit_thread": _exit_thread,
-    "bad_call": _bad_call,
+    "bad_call": bad_call,
     "in_shared": lambda a: SHARED_BASE <= a < SHARED_BASE + WINDOW,
     "in_local": lambda a: LOCAL_BASE <= a < LOCAL_BASE + WINDOW,
     "in_constant": _in_constant,
