@@ -87,8 +87,11 @@ def test_l1_is_shared_by_the_resident_blocks() -> None:
     o = one_block(sweep([*range(1500), *range(1500)]), access(requests=3000, sectors=12000))
     assert moved(o).l1_hit_rate > 0.49
     crowded = Occupancy(8, 8, 64, "blocks")
-    eight = replace(o, geometry=replace(o.geometry, grid=(8, 1, 1)))
+    eight = replace(o, geometry=replace(o.geometry, grid=(8 * H100.multiprocessors, 1, 1)))
     assert traffic(eight, H100, crowded).l1_hit_rate < 0.05
+    # A grid of one block for each multiprocessor leaves each of them a whole cache.
+    few_blocks = replace(o, geometry=replace(o.geometry, grid=(H100.multiprocessors, 1, 1)))
+    assert traffic(few_blocks, H100, crowded).l1_hit_rate > 0.49
 
 
 def test_neighbours_share_l2_but_not_l1() -> None:

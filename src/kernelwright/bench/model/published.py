@@ -67,7 +67,6 @@ LAUNCH = Quantity("launch of 4,096 threads", "us", ours.launch_us)
 ATOMICS = {n: Quantity(f"atomics on {n:,} words", "G/s", ours.atomic_rate(n)) for n in (1, 10, 1000, 10000)}
 OPERATIONS = Quantity("operations of L2, 163,840 atomics on a word", "operations", ours.atomic_operations)
 
-CROWDED = "a lone block has a share of L1 here as if the multiprocessor were full"
 UNNAMED = "the GPU is not named"
 AGGREGATED = "the driver may add up what lanes have for one word before it asks memory"
 
@@ -82,7 +81,7 @@ def _latencies() -> list[Published]:
     ):
         source = f"{BENCHES}, gpu-latency"
         found += [
-            Published(L1, name, l1, source, unlike=CROWDED),
+            Published(L1, name, l1, source),
             Published(L1_FULL, name, l1, source, "the same figure: one warp alone"),
             Published(L2, name, l2, source, "a set of 4 MB, in the near half"),
             Published(MEMORY, name, memory, source, "sets of 60 to 560 MB"),
@@ -120,7 +119,7 @@ def _bandwidths() -> list[Published]:
         note = f"{gb_per_s:,} GB/s at {mhz:,} MHz on {multiprocessors} multiprocessors, a set of 48 kB, 4 bytes a lane"
         source = f"{BENCHES}, gpu-cache"
         found += [
-            Published(L1_RATE, name, rate, source, note, CROWDED),
+            Published(L1_RATE, name, rate, source, note),
             Published(L1_RATE_FULL, name, rate, source, note),
         ]
     for name, gb_per_s, mhz, test in (

@@ -89,7 +89,9 @@ def _replayed(observed: Observed, gpu: Gpu, resident: Occupancy) -> Traffic:
     accesses = observed.accesses
     logged = len(observed.executed or accesses)
     run = _neighbours(observed.trace)
-    l1_part = l1_bytes(gpu, resident.blocks, observed.geometry.shared_bytes) // resident.blocks
+    # The driver divides the store before it knows the grid; the cache belongs to the blocks that come.
+    there = min(resident.blocks, -(-observed.geometry.blocks // gpu.multiprocessors))
+    l1_part = l1_bytes(gpu, resident.blocks, observed.geometry.shared_bytes) // there
     l1 = _sets(l1_part, L1_WAYS)
     at_once = min(observed.geometry.blocks, resident.blocks * gpu.multiprocessors)
     l2 = _sets(gpu.l2_bytes * len(run) // at_once, gpu.l2_ways)
