@@ -29,7 +29,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "gpu_text",
         "gpu_figures",
         "own_gpu",
-        "openmp",
     ),
     ("ir", "space/engine"),
     ("cuda", "passes", "edits", "grammar", "space"),
@@ -65,7 +64,6 @@ FOUNDATION = {
     "gpu_text",
     "gpu_figures",
     "own_gpu",
-    "openmp",
 }
 
 

@@ -82,7 +82,8 @@ _RESULTS_COME_FROM = (
     "cli/commands/space", "cli/commands/tune", "cli/commands/variant", "cli/support",
     "codegen", "codegen/cost", "codegen/inline_asm", "codegen/machine",
     "codegen/simt", "codegen/simt/analyses", "codegen/simt/emission", "codegen/simt/program", "codegen/simt/launching",
-    "cuda", "cuda/include", "cuda/runtime", "cuda/runtime/driver", "cuda/runtime/libraries", "cuda/wire", "ir", "ir/text", "passes",
+    "cuda", "cuda/include", "cuda/objects", "cuda/runtime", "cuda/runtime/driver", "cuda/runtime/libraries", "cuda/wire",
+    "ir", "ir/text", "passes",
 )  # fmt: skip
 """Our folders whose files decide what a compile gives. Headers further down are noted with the compiles that read them."""
 _TOOLS = ("ziglang/zig", "llvmlite/binding/libllvmlite.so")

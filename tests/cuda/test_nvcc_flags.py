@@ -118,7 +118,7 @@ def test_every_flag_of_nvccs_is_explained() -> None:
 
 
 def test_a_whole_pasted_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernelwright.openmp.find_openmp", lambda: None)
+    monkeypatch.setattr("kernelwright.cuda.openmp.find_openmp", lambda: None)
     flags = read(
         "a.cu -arch=sm_90 -O2 -std=c++17 -lineinfo -Iinc -I more -DNAME=1 -D OTHER -UGONE --use_fast_math "
         "--ptxas-options=-v -Xcompiler -fopenmp -Xptxas -v -ccbin g++ -m64 -G -g -v "

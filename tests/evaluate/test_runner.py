@@ -42,7 +42,7 @@ def test_arguments_lie_where_the_layout_says() -> None:
 def test_an_argument_that_does_not_fit_is_named(number: int, argument: object) -> None:
     arguments: list[object] = [0, 0, 0, 0, 0, 0, bytes(12)]
     arguments[number] = argument
-    with pytest.raises(Misuse, match=f"argument {number} of kernel 'mixed'"):
+    with pytest.raises(Misuse, match=rf"argument '\w+' \(number {number}\) of kernel 'mixed'"):
         pack(mixed(), arguments)  # type: ignore[arg-type]
 
 

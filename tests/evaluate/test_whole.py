@@ -74,7 +74,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
     (folder / "app.cu").write_text(APP)
     (folder / "inputs").mkdir()
     (folder / "inputs" / "n.txt").write_text("100")
-    build_executable(compile_program([folder / "app.cu"]), [], folder / "app", (), lambda said: None)
+    build_executable(compile_program([folder / "app.cu"]), [], folder / "app")
     return Program(str(folder / "app"), (), str(folder / "inputs"))
 
 

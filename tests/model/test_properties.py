@@ -73,6 +73,8 @@ def test_more_traffic_is_never_faster(
     o, w = launch
     before = estimate(o, w, it, c).cycles
     for name in ("sectors", "wavefronts", "serial"):
+        if name == "serial" and o.accesses[which].kind == "atomic":
+            continue  # lanes that meet at a word are one operation of L2, and fewer than lanes that do not
         accesses = list(o.accesses)
         accesses[which] = replace(accesses[which], **{name: getattr(accesses[which], name) + more})
         assert estimate(replace(o, accesses=tuple(accesses)), w, it, c).cycles >= before * (1 - 1e-9), name

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.openmp import find_openmp
+from kernelwright.cuda.openmp import find_openmp
 
 from .conftest import Here, kw
 
@@ -79,7 +79,7 @@ int main(void)
 def test_openmp_in_host_code_without_its_runtime_is_run_by_one_thread(
     tmp_path: Path, run: Here, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kernelwright.openmp.find_openmp", lambda: None)
+    monkeypatch.setattr("kernelwright.cuda.openmp.find_openmp", lambda: None)
     (tmp_path / "app.c").write_text(OPENMP)
     ran = run("-Xcompiler", "-fopenmp", "-lgomp", "app.c")
     assert (ran.code, ran.out) == (0, "4950 0 1 1\n")

@@ -21,7 +21,7 @@ def executable(name: str) -> Path:
         "define": [f[2:] for f in program.flags if f.startswith("-D")],
         "include": [f[2:] for f in program.flags if f.startswith("-I")],
     }
-    return GivenProgram.of(program.source_paths, (), CompileFlags.of(dict(given)), {}).executable(print)
+    return GivenProgram.of(program.source_paths, (), CompileFlags.of(dict(given)), {}).executable()
 
 
 def verified(name: str, size: str) -> list[str]:

@@ -18,9 +18,9 @@ from kernelwright.cuda.frontend import SourceOptions
 from kernelwright.cuda.host import HostObject, compile_host, language
 from kernelwright.cuda.link import LinkOptions, link_executable, needs_cxx
 from kernelwright.cuda.objects.elf import read_elf
+from kernelwright.cuda.openmp import find_openmp
 from kernelwright.cuda.runtime_library import default_settings, static_runtime
 from kernelwright.errors import CompileError, Misuse, ToolError
-from kernelwright.openmp import find_openmp
 from kernelwright.values import replaced
 
 from .conftest import Builder, run
@@ -162,7 +162,7 @@ def test_another_library_of_the_toolkit(fresh: Builder, call: str, whose: str, l
 
 
 def test_objects_that_call_openmp_without_its_runtime(fresh: Builder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernelwright.openmp.find_openmp", lambda: None)
+    monkeypatch.setattr("kernelwright.cuda.openmp.find_openmp", lambda: None)
     error = refused(
         fresh, {"app.c": "int omp_get_max_threads(void);\nint main(void) { return omp_get_max_threads(); }\n"}
     )

@@ -11,9 +11,8 @@ import re
 from contextlib import ExitStack
 from pathlib import Path
 
-from kernelwright import openmp
 from kernelwright.architectures import DEFAULT_ARCHITECTURE, architecture, ptx_version
-from kernelwright.cuda import early_clang
+from kernelwright.cuda import early_clang, openmp
 from kernelwright.cuda.clang import Clang
 from kernelwright.cuda.leniency import warned_about
 from kernelwright.cuda.precompiled import can_use, precompiled_header, refused, remove, use_header

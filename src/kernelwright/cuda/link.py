@@ -20,7 +20,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from kernelwright import openmp
+from kernelwright.cuda import openmp
 from kernelwright.cuda.clang import Clang, system_cxx, ziglang_folder
 from kernelwright.cuda.host import HostObject, toolkit_version
 from kernelwright.cuda.objects.elf import Elf, Symbol, archive_members, read_elf

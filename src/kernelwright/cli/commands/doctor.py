@@ -12,10 +12,10 @@ from typing import Annotated
 
 import typer
 
-from kernelwright import openmp
 from kernelwright.cache import cache_folder
 from kernelwright.cli.support.tables import print_rows
 from kernelwright.codegen.toolchain import Toolchain, toolchain
+from kernelwright.cuda import openmp
 from kernelwright.cuda.clang import HEADERS, find_clang, system_cxx
 from kernelwright.cuda.toolkit import EXTRA, toolkit_headers
 from kernelwright.device.real_gpu.availability import has_binding

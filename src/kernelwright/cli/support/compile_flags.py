@@ -9,10 +9,10 @@ import os
 import re
 import sys
 
-from kernelwright import openmp
 from kernelwright.architectures import ARCHITECTURES, DEFAULT_ARCHITECTURE, architecture
 from kernelwright.cli.support.nvcc_flags import NVCC_FLAGS, remarks
 from kernelwright.cli.support.plain_flags import Flag
+from kernelwright.cuda import openmp
 from kernelwright.cuda.frontend import SourceOptions
 from kernelwright.errors import Misuse
 from kernelwright.passes.options import PassOptions
