@@ -130,6 +130,8 @@ class _Proving(Generic[G]):
         if less is not None and not _slower(less.speedup, best.speedup):
             return less
         kept = part = self.proven_part(best, label) if label in ("clean", "data-specific") else None
+        if part is None and label == "data-specific":
+            less = _faster(less, self._provable_relying_on_less(best))
         if accept == "proven":
             kept = self.fastest_proven(_faster(part, less))
         elif part is None or _slower(part.speedup, best.speedup):
@@ -167,6 +169,12 @@ class _Proving(Generic[G]):
         candidate = self._proofs.provable(found.candidate)
         part = self._search.try_one(candidate) if candidate else None
         return part if part is not None and part.is_gain and self._meets(part, "proven") else None
+
+    def _provable_relying_on_less(self, best: Found[tuple[G, ...]]) -> Found[tuple[G, ...]] | None:
+        """What of a best can be proven, where tests found something in that, too, when it relies on less."""
+        candidate = self._proofs.provable(best.candidate)
+        found = self._search.try_one(candidate) if candidate else None
+        return self.relying_on_less(found) if found is not None and found.is_gain else None
 
     def proven_of_others(
         self, best: Found[tuple[G, ...]], kept: Found[tuple[G, ...]] | None
