@@ -53,6 +53,7 @@ class _Proving(Generic[G]):
     def __init__(self, search: Search[tuple[G, ...]], proofs: Proofs[tuple[G, ...]]) -> None:
         self._search = search
         self._proofs = proofs
+        self._known: dict[tuple[G, ...], tuple[G, ...] | None] = {}
 
     def holds(self, found: Found[tuple[G, ...]]) -> bool:
         """Whether it is proven as was demanded."""
@@ -166,13 +167,19 @@ class _Proving(Generic[G]):
         if label == "proven":
             return found
         self._search.say("prove for all launches")
-        candidate = self._proofs.provable(found.candidate)
+        candidate = self._provable(found.candidate)
         part = self._search.try_one(candidate) if candidate else None
         return part if part is not None and part.is_gain and self._meets(part, "proven") else None
 
+    def _provable(self, candidate: tuple[G, ...]) -> tuple[G, ...] | None:
+        """What of a candidate can be proven, asked once."""
+        if candidate not in self._known:
+            self._known[candidate] = self._proofs.provable(candidate)
+        return self._known[candidate]
+
     def _provable_relying_on_less(self, best: Found[tuple[G, ...]]) -> Found[tuple[G, ...]] | None:
         """What of a best can be proven, where tests found something in that, too, when it relies on less."""
-        candidate = self._proofs.provable(best.candidate)
+        candidate = self._provable(best.candidate)
         found = self._search.try_one(candidate) if candidate else None
         return self.relying_on_less(found) if found is not None and found.is_gain else None
 
@@ -182,7 +189,7 @@ class _Proving(Generic[G]):
         """``kept``, which is proven of the best, or a faster variant all edits of which can be proven, with the guards they need: an
         edit that cannot be, and gains next to nothing, may have taken the place of one that can. Looked at: the fastest that have none
         of the edits that could not be proven so far."""
-        candidate = kept.candidate if kept is not None else self._proofs.provable(best.candidate) or ()
+        candidate = kept.candidate if kept is not None else self._provable(best.candidate) or ()
         unproven = set(best.candidate).difference(candidate)
         seen: set[str] = set()
         for _ in range(PROVABLE):
@@ -191,7 +198,7 @@ class _Proving(Generic[G]):
             if found is None:
                 break
             seen.add(found.key)
-            candidate = self._proofs.provable(found.candidate) or ()
+            candidate = self._provable(found.candidate) or ()
             unproven.update(set(found.candidate).difference(candidate))
             part = self._search.try_one(candidate) if candidate else None
             if part is None or not part.is_gain or (kept is not None and not _slower(kept.speedup, part.speedup)):

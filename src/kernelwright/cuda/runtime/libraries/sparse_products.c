@@ -197,26 +197,37 @@ STAGES(SpMV, (SPMV),
 
 /* ---- C = alpha op(A) op(B) + beta C, A sparse ---- */
 
-/* Batches: as many as C has, of A and B as many or one. */
-static int batches_fit(int a, int b, int c)
+/* What a sparse and a dense matrix have in common. */
+struct operand {
+    int64_t rows, cols;
+    cudaDataType type;
+    int batch;
+};
+
+#define OPERAND(matrix) ((struct operand){(matrix)->rows, (matrix)->cols, (matrix)->type, (matrix)->batch})
+
+/* Whether op(A) op(B) has C's shape and types. Batches: as many as C has, of A and B as many or one. */
+static cusparseStatus_t check_product(cusparseOperation_t op_a, struct operand a, cusparseOperation_t op_b, struct operand b,
+                                      struct operand c, cudaDataType compute)
 {
-    return (a == 1 || a == c) && (b == 1 || b == c);
+    int64_t rows, inner, inner_of_b, cols;
+    shape_of(op_a, a.rows, a.cols, &rows, &inner);
+    shape_of(op_b, b.rows, b.cols, &inner_of_b, &cols);
+    if (inner != inner_of_b || c.rows != rows || c.cols != cols)
+        return CUSPARSE_STATUS_INVALID_VALUE;
+    if ((a.batch != 1 && a.batch != c.batch) || (b.batch != 1 && b.batch != c.batch))
+        return CUSPARSE_STATUS_INVALID_VALUE;
+    return kw_sparse_is_compute(compute) && goes_into(a.type, compute) && goes_into(b.type, compute) && goes_into(c.type, compute)
+               ? CUSPARSE_STATUS_SUCCESS
+               : CUSPARSE_STATUS_NOT_SUPPORTED;
 }
 
 static cusparseStatus_t check_SpMM(SPMM)
 {
-    int64_t rows, inner, inner_of_b, cols;
     (void)alg;
     REQUIRE(alpha && beta && kw_sparse_is_operation(opA) && kw_sparse_is_operation(opB));
     REQUIRE(KW_SPARSE_IS(matA, SPARSE_MATRIX) && KW_SPARSE_IS(matB, DENSE_MATRIX) && KW_SPARSE_IS(matC, DENSE_MATRIX));
-    shape_of(opA, matA->rows, matA->cols, &rows, &inner);
-    shape_of(opB, matB->rows, matB->cols, &inner_of_b, &cols);
-    REQUIRE(inner == inner_of_b && matC->rows == rows && matC->cols == cols);
-    REQUIRE(batches_fit(matA->batch, matB->batch, matC->batch));
-    return kw_sparse_is_compute(computeType) && goes_into(matA->type, computeType) && goes_into(matB->type, computeType) &&
-                   goes_into(matC->type, computeType)
-               ? CUSPARSE_STATUS_SUCCESS
-               : CUSPARSE_STATUS_NOT_SUPPORTED;
+    return check_product(opA, OPERAND(matA), opB, OPERAND(matB), OPERAND(matC), computeType);
 }
 
 static cusparseStatus_t run_SpMM(SPMM)
@@ -238,18 +249,10 @@ STAGES(SpMM, (SPMM),
 
 static cusparseStatus_t check_SDDMM(SDDMM)
 {
-    int64_t rows, inner, inner_of_b, cols;
     (void)alg;
     REQUIRE(alpha && beta && kw_sparse_is_operation(opA) && kw_sparse_is_operation(opB));
     REQUIRE(KW_SPARSE_IS(matC, SPARSE_MATRIX) && KW_SPARSE_IS(matB, DENSE_MATRIX) && KW_SPARSE_IS(matA, DENSE_MATRIX));
-    shape_of(opA, matA->rows, matA->cols, &rows, &inner);
-    shape_of(opB, matB->rows, matB->cols, &inner_of_b, &cols);
-    REQUIRE(inner == inner_of_b && matC->rows == rows && matC->cols == cols);
-    REQUIRE(batches_fit(matA->batch, matB->batch, matC->batch));
-    return kw_sparse_is_compute(computeType) && goes_into(matA->type, computeType) && goes_into(matB->type, computeType) &&
-                   goes_into(matC->type, computeType)
-               ? CUSPARSE_STATUS_SUCCESS
-               : CUSPARSE_STATUS_NOT_SUPPORTED;
+    return check_product(opA, OPERAND(matA), opB, OPERAND(matB), OPERAND(matC), computeType);
 }
 
 static cusparseStatus_t run_SDDMM(SDDMM)
