@@ -130,6 +130,14 @@ def test_an_object_alone_says_what_would_link_it(kw: Kw, folder: Path) -> None:
     assert done.returncode == 2 and "-dc" in done.stderr, done.stderr
 
 
+def test_a_flag_that_is_neither_true_nor_false(kw: Kw, folder: Path) -> None:
+    done = kw("compile", "-rdc=maybe", "-c", "main.cu")
+    assert done.returncode == 2 and "-rdc" in done.stderr and "maybe" in done.stderr and "next: " in done.stderr, (
+        done.stderr
+    )
+    assert not (folder / "main.o").exists()
+
+
 def test_device_code_of_another_version_is_refused(kw: Kw, folder: Path) -> None:
     ends_well(kw("compile", "-dc", "other.cu"))
     made = (folder / "other.o").read_bytes()

@@ -137,7 +137,7 @@ class CompileFlags:
             why = ", the oldest there is" if retired else " alone"
             lines.append(f"kw: compiling for {arch}{why}, not for {', '.join(others)}: --arch chooses\n")
         names_arch = any(value[name] for name in ("arch", "generate_code", "gpu_code"))
-        relocatable = value["nvcc_relocatable_device_code"] == "true"
+        relocatable = _truth("-rdc", value["nvcc_relocatable_device_code"], False)
         return cls(options, not value["no_cache"], "".join(lines), names_arch, relocatable)
 
 
