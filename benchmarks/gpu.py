@@ -29,14 +29,16 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
+from kernelwright.bench.gpu.deadline import Deadline  # noqa: E402
 from kernelwright.bench.result import Measured  # noqa: E402
 from kernelwright.errors import KernelwrightError  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results"
 PREPARED = ROOT / "build" / "gpu"
 TESTS_TIMEOUT_S = 1200.0
-PARTS = ("tests", "calibration", "suite", "sanitizer", "winners", "tune", "compile")
-PREPARED_PARTS = {"calibration", "suite", "sanitizer", "winners"}
+PARTS = ("rates", "calibration", "winners", "suite", "tests", "sanitizer", "tune", "compile")
+"""What is worth most comes first: a machine may be taken away."""
+PREPARED_PARTS = {"rates", "calibration", "suite", "sanitizer", "winners"}
 RUNS = ROOT / "build" / "bench-evolve"
 """Where ``kw bench evolve`` leaves its runs."""
 
@@ -50,6 +52,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--small", action="store_true", help="small inputs and few variants, for a first look")
     parser.add_argument("--python", default="3.12", help="of the other machine, for --prepare (3.12)")
     parser.add_argument("--device", type=int, default=0, help="number of the GPU (0)")
+    parser.add_argument("--within", type=float, metavar="SECONDS", help="begin nothing after so long")
     parser.add_argument("--only", choices=PARTS, action="append", help="this part alone; may be given several times")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where the result goes")
     chosen = parser.parse_args(arguments)
@@ -116,6 +119,7 @@ def no_gpu(ordinal: int) -> str:
 
 def _run(chosen: argparse.Namespace) -> int:
     from kernelwright.bench.gpu.calibrate import calibrate, fit_rows, gpu_like
+    from kernelwright.bench.gpu.rates import run_rates
     from kernelwright.bench.gpu.result import write_result
     from kernelwright.bench.gpu.sanitizer import run_sanitizer
     from kernelwright.bench.gpu.suite import run_suite
@@ -123,6 +127,7 @@ def _run(chosen: argparse.Namespace) -> int:
     from kernelwright.device.real_gpu.worker import CudaWorker
 
     only = chosen.only or PARTS
+    until, device = Deadline.within(chosen.within), f"cuda:{chosen.device}"
     more: dict[str, Any] = {}
     parts: list[Measured] = []
     with CudaWorker(chosen.device) as worker:
@@ -134,9 +139,6 @@ def _run(chosen: argparse.Namespace) -> int:
             parts.append(_attempt(name, measure))
             write_result(chosen.results, info, parts, more)
 
-        if "tests" in only:
-            worker.close()  # they take the GPU themselves
-            add("tests", _tests)
         with ExitStack() as kept:
             ready: list[tuple[Path, dict[str, Any]]] = []
 
@@ -147,19 +149,28 @@ def _run(chosen: argparse.Namespace) -> int:
             if PREPARED_PARTS & set(only):
                 add("preparation", get_ready)
             for folder, manifest in ready:
+                if "rates" in only:
+                    rates = folder / "rates"  # none in folders that were prepared before there were any
+                    add("rates", partial(run_rates, rates, chosen.device, gpu_like(info), say))
                 if "calibration" in only:
-                    add("calibration", partial(calibrate, folder, manifest, worker, say))
+                    add("calibration", partial(calibrate, folder, manifest, worker, say, until))
                     fit = partial(fit_rows, folder, parts[-1].rows, gpu_like(info) or "", info.name)
                     more["fit"] = _fitted(fit)
-                if "suite" in only:
-                    add("suite", partial(run_suite, folder, manifest, f"cuda:{chosen.device}", say))
-                if "sanitizer" in only:
-                    add("sanitizer", partial(run_sanitizer, folder, manifest["suite"], f"cuda:{chosen.device}", say))
                 if "winners" in only:
-                    winners = manifest.get("winners", [])  # none in folders that were prepared before there were any
-                    add("winners", partial(run_winners, folder / "winners", winners, worker, say))
+                    winners = manifest.get("winners", [])
+                    add("winners", partial(run_winners, folder / "winners", winners, worker, say, until))
+                if "suite" in only:
+                    add("suite", partial(run_suite, folder, manifest, device, say, until))
+                if "tests" in only:
+                    worker.close()  # they take the GPU themselves
+                    add("tests", _tests)
+                if "sanitizer" in only:
+                    add("sanitizer", partial(run_sanitizer, folder, manifest["suite"], device, say, until))
+        if "tests" in only and not PREPARED_PARTS & set(only):
+            worker.close()
+            add("tests", _tests)
         if "tune" in only:
-            add("tune", partial(_tune, chosen.device))
+            add("tune", partial(_tune, chosen.device, until))
         if "compile" in only:
             add("compile", _compile)
     path = write_result(chosen.results, info, parts, more)
@@ -212,10 +223,10 @@ def _tests() -> Measured:
     return result
 
 
-def _tune(ordinal: int) -> Measured:
+def _tune(ordinal: int, until: Deadline) -> Measured:
     from kernelwright.bench.gpu.tune import run_tune
 
-    return run_tune(ordinal, say)
+    return run_tune(ordinal, say, until=until)
 
 
 def _compile() -> Measured:
@@ -246,7 +257,16 @@ def _prepared(chosen: argparse.Namespace, only: tuple[str, ...] | list[str]) -> 
         runs = RUNS if "winners" in only else None
         yield (
             Path(scratch),
-            prepare(Path(scratch), say, small=chosen.small, kernels=kernels, suite=suite, python=None, runs=runs),
+            prepare(
+                Path(scratch),
+                say,
+                small=chosen.small,
+                rates="rates" in only,
+                kernels=kernels,
+                suite=suite,
+                python=None,
+                runs=runs,
+            ),
         )
 
 

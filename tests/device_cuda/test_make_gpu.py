@@ -17,6 +17,7 @@ import pytest
 from kernelwright.bench.gpu.calibrate import gpu_like, ranks_of
 from kernelwright.bench.gpu.cases import CASES
 from kernelwright.bench.gpu.prepare import prepare
+from kernelwright.bench.gpu.rates import QUANTITIES
 from kernelwright.bench.gpu.result import page
 from kernelwright.bench.gpu.sanitizer import TOOLS, check_program, run_sanitizer
 from kernelwright.bench.result import Measured
@@ -289,3 +290,24 @@ def test_a_page_shows_promises_and_rows() -> None:
     assert "- rank: 0.5 (>= 0.8): **does not hold**" in text
     assert "| a\\|b | x |" in text and "| a | 0.5 |" in text
     assert os.linesep == "\n"
+
+
+def test_rates_of_a_gpu(fake: Fake, prepared: Path, tmp_path: Path) -> None:
+    """A row for every quantity; what a difference of two launches tells has no figure where all take the same time."""
+    done = go("--prepared", prepared, "--only", "rates", "--results", tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    content = json.loads(next(tmp_path.glob("*.json")).read_text())
+    rows = content["parts"][1]["rows"]
+    assert [row["rate"] for row in rows] == [quantity.name for quantity in QUANTITIES]
+    assert all("measured" in row or row["failed"] == "more work takes no more time" for row in rows)
+    figures = {row["rate"]: row.get("measured") for row in rows}
+    assert figures["memory, init"] > 0 and figures["unit, fma"] is None
+    launched = {call.split()[1] for call in fake.named("launch")} - {"kw_wait"}
+    assert launched == {name for name, _ in json.loads((prepared / "rates" / "rates.json").read_text())["kernels"].values()}
+
+
+def test_nothing_is_begun_after_the_time_that_was_given(fake: Fake, prepared: Path, tmp_path: Path) -> None:
+    go("--prepared", prepared, "--only", "calibration", "--within", "0", "--results", tmp_path)
+    part = json.loads(next(tmp_path.glob("*.json")).read_text())["parts"][1]
+    assert "not reached in time: heat" in part["notes"]
+    assert not [call for call in fake.named("launch") if "heat" in call]

@@ -18,6 +18,8 @@ from kernelwright.passes.options import DEFAULT
 CAPABILITY_MAJOR = 75
 CAPABILITY_MINOR = 76
 NAME_LENGTH = 256
+DRIVER_TIMEOUT_S = 120.0
+"""The driver wakes GPUs that sleep, one after the other."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +94,18 @@ def find_tools(cuda_path: Path | None = None) -> tuple[Tool, ...]:
 def find_driver() -> Driver | None:
     """The driver and its GPUs, None where there is no ``libcuda.so.1``.
 
-    Asks in a worker process: initialising CUDA would keep this one from forking processes that use it.
+    Asks in a worker process: initialising CUDA would keep this one from forking processes that use it. Not in a copy of this
+    process: CUDA does not start in one whose parent has loaded NVIDIA's libraries.
     """
-    return isolation.run(_ask_driver, options=DEFAULT, isolate=True)
+    try:
+        c.CDLL("libcuda.so.1")
+    except OSError:
+        return None
+    if isolation.is_worker():
+        return _ask_driver()
+    from kernelwright.passes import worker
+
+    return worker.worker(DEFAULT).call(_ask_driver, (), DRIVER_TIMEOUT_S)
 
 
 def _ask_driver() -> Driver | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright.bench.gpu.cases import CASES
+from kernelwright.bench.gpu.deadline import NEVER, Deadline
 from kernelwright.bench.gpu.images import read_image
 from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.device.real_gpu.gpu import Timing
@@ -41,7 +42,9 @@ def gpu_like(info: GpuInfo) -> str | None:
     return next(iter(named + [g.name for g in GPUS.values() if g.arch == info.arch]), None)
 
 
-def calibrate(folder: Path, manifest: Mapping[str, Any], worker: CudaWorker, say: Say) -> Measured:
+def calibrate(
+    folder: Path, manifest: Mapping[str, Any], worker: CudaWorker, say: Say, until: Deadline = NEVER
+) -> Measured:
     """Times every variant of the manifest. A variant that fails is a row without a time, never an error."""
     result = Measured("calibration")
     model = gpu_like(worker.info())
@@ -49,8 +52,10 @@ def calibrate(folder: Path, manifest: Mapping[str, Any], worker: CudaWorker, say
         result.notes.append(f"the timing model knows no {worker.info().arch}: times are recorded without estimates")
     elif model.upper() not in worker.info().name.upper():
         result.notes.append(f"{worker.info().name} is not in the model's tables: the estimates are for the {model}")
-    for entry in manifest["cases"]:
-        say(entry["kernel"])
+    entries = {entry["kernel"]: entry for entry in manifest["cases"]}
+    for kernel in until.before(entries, result):
+        say(kernel)
+        entry = entries[kernel]
         variants = [v for v in manifest["variants"] if v["case"] == entry["kernel"]]
         result.rows += [t.row for t in _time_case(folder, entry, variants, worker, model)]
     ranks = ranks_of(result.rows)

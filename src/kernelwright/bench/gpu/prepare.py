@@ -3,6 +3,7 @@
 FOLDER/manifest.json     cases, variants, estimates by GPU
 FOLDER/images/           machine code for each architecture, PTX for all others
 FOLDER/observed.pickle   what the virtual GPU counted, for fitting (read only by the version that wrote it)
+FOLDER/rates/            microbenchmarks (``rates.py``)
 FOLDER/suite/NAME/       the program, what it gave on the virtual GPU, and what kw check finds in it
 FOLDER/winners/PROGRAM/  what searches have found (``prepare_winners.py``)
 FOLDER/runtime/          our CUDA runtime under NVIDIA's names, for programs that nvcc builds there
@@ -29,6 +30,7 @@ from typing import Any
 from kernelwright.bench.gpu.cases import CASES, SEED, Case, Shape
 from kernelwright.bench.gpu.images import ARCH, ARCHES
 from kernelwright.bench.gpu.prepare_winners import QUICK, prepare_winners
+from kernelwright.bench.gpu.rates import ESTIMATED, prepare_rates
 from kernelwright.bench.gpu.sanitizer import check_program
 from kernelwright.bench.result import Say
 from kernelwright.cache import content_key
@@ -92,12 +94,14 @@ def prepare(
     say: Say,
     *,
     small: bool = False,
+    rates: bool = True,
     kernels: Sequence[str] = (),
     suite: Sequence[str] = NAMES,
     python: str | None = "3.12",
     runs: Path | None = None,
 ) -> dict[str, Any]:
     """Writes the folder; returns the manifest. ``small``: small inputs and few variants, for a first look.
+    ``rates``: the microbenchmarks, too; those of a first look have no estimates.
 
     ``kernels`` are those to calibrate on (none: all), ``suite`` the programs, ``python`` the version that the binding is
     fetched for (None: not fetched), ``runs`` the folder whose ``kw-runs`` winners are taken from (None: no winners).
@@ -124,6 +128,8 @@ def prepare(
             kept[f"{case.kernel}: {each.variant.name}"] = each.observed, each.weights
     with gzip.open(folder / "observed.pickle", "wb", compresslevel=1) as file:
         pickle.dump(kept, file)
+    if rates:
+        prepare_rates(folder / "rates", say, () if small else ESTIMATED)
     programs = _prepare_suite(folder / "suite", suite, say, notes)
     if programs:
         install_shared(folder / "runtime", (12, 13))

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from kernelwright.bench.gpu.deadline import NEVER, Deadline
 from kernelwright.bench.gpu.suite import device_environment
 from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.suite import load
@@ -52,15 +53,18 @@ def check_program(folder: Path, name: str) -> str:
     return ""
 
 
-def run_sanitizer(folder: Path, names: Sequence[str], device: str, say: Say) -> Measured:
+def run_sanitizer(folder: Path, names: Sequence[str], device: str, say: Say, until: Deadline = NEVER) -> Measured:
     """Every program that was prepared in ``folder`` under each of the tools, on ``device`` (``cuda:0``)."""
     result = Measured("sanitizer")
     sanitizer = shutil.which("compute-sanitizer") or shutil.which("/usr/local/cuda/bin/compute-sanitizer")
     if sanitizer is None:
         result.notes.append("compute-sanitizer is not installed here: nothing to compare kw check with")
-    for name in names if sanitizer else ():
-        say(f"{name}, under compute-sanitizer")
-        result.rows.append({"program": name, **_judge(sanitizer or "", folder / "suite" / name, name, device)})
+    say("compute-sanitizer")
+
+    def judge(name: str) -> Row:
+        return {"program": name, **_judge(sanitizer or "", folder / "suite" / name, name, device)}
+
+    result.rows += until.side_by_side(judge, names if sanitizer else (), result)
     both = [row["kw check"] for row in result.rows if row["kw check"] in ("agrees", "differs")]
     result.at_most(
         "programs on which compute-sanitizer and kw check differ", both.count("differs") if both else None, 0

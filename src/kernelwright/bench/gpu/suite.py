@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from kernelwright.bench.gpu.deadline import NEVER, Deadline
 from kernelwright.bench.gpu.nvcc import find_nvcc, flags_of
 from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.suite import load, run_and_verify, verify
@@ -24,22 +25,26 @@ from kernelwright.suite.program import SuiteProgram
 SIZE = "small"
 
 
-def run_suite(folder: Path, manifest: Mapping[str, Any], device: str, say: Say) -> Measured:
-    """Runs every program that was prepared."""
+def run_suite(folder: Path, manifest: Mapping[str, Any], device: str, say: Say, until: Deadline = NEVER) -> Measured:
+    """Runs every program that was prepared, several beside each other: nothing is timed but for a first impression."""
     result = Measured("suite")
+    say("programs")
     names = manifest["suite"]
     virtual = {name: folder / "suite" / name / "virtual.npz" for name in names}
     missing = [name for name, path in virtual.items() if not path.is_file()]
     if missing:
         result.notes.append(f"no output of the virtual GPU to compare with: {', '.join(missing)}")
-    for name in names:
-        say(name)
+
+    def run(name: str) -> Row:
         executable = folder / "suite" / name / "program"
         executable.chmod(0o755)  # copies between machines lose it
-        result.rows.append({"program": name, **_run_program(load(name), executable, device, virtual[name])})
+        return {"program": name, **_run_program(load(name), executable, device, virtual[name])}
+
+    result.rows += until.side_by_side(run, names, result)
     wrong = _wrong(result.rows)
     result.at_most("programs whose outputs are wrong or differ between the devices", wrong if names else None, 0)
-    built = _run_nvccs(folder / "runtime", names, device, say, result)
+    say("built by nvcc")
+    built = _run_nvccs(folder / "runtime", names, device, until, result)
     result.at_most("programs built by nvcc whose outputs are wrong", _wrong(built) if built else None, 0)
     result.rows += built
     return result
@@ -77,7 +82,7 @@ def _run_program(
         return row
 
 
-def _run_nvccs(runtime: Path, names: list[str], device: str, say: Say, result: Measured) -> list[Row]:
+def _run_nvccs(runtime: Path, names: list[str], device: str, until: Deadline, result: Measured) -> list[Row]:
     """The same programs built here by nvcc; ``runtime`` holds the libraries that stand in for NVIDIA's."""
     nvcc = find_nvcc()
     if nvcc is None or not runtime.is_dir():
@@ -85,9 +90,8 @@ def _run_nvccs(runtime: Path, names: list[str], device: str, say: Say, result: M
         return []
     others = os.environ.get("LD_LIBRARY_PATH")
     ours = {"LD_LIBRARY_PATH": f"{runtime}:{others}" if others else str(runtime)}
-    rows = []
-    for name in names:
-        say(f"{name}, built by nvcc")
+
+    def run(name: str) -> Row | None:
         program = load(name)
         with tempfile.TemporaryDirectory() as scratch:
             executable = Path(scratch) / "program"
@@ -98,6 +102,7 @@ def _run_nvccs(runtime: Path, names: list[str], device: str, say: Say, result: M
             if built.returncode:
                 last = (built.stderr.strip().splitlines() or ["it said nothing"])[-1]
                 result.notes.append(f"nvcc does not build {name}: {last}")
-                continue
-            rows.append({"nvcc's program": name, **_run_program(program, executable, device, Path("none"), ours)})
-    return rows
+                return None
+            return {"nvcc's program": name, **_run_program(program, executable, device, Path("none"), ours)}
+
+    return until.side_by_side(run, names, result)

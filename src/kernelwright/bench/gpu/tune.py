@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from kernelwright.bench.gpu.deadline import NEVER, Deadline
 from kernelwright.bench.gpu.nvcc import find_nvcc
 from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.cuda.clang import HEADERS
@@ -32,7 +33,9 @@ Build = Callable[[Path, Path], str]
 """Compiles a source to an executable; why it could not, or nothing."""
 
 
-def run_tune(ordinal: int, say: Say, build: Build | None = None, names: Iterable[str] = TABLE_1) -> Measured:
+def run_tune(
+    ordinal: int, say: Say, build: Build | None = None, names: Iterable[str] = TABLE_1, until: Deadline = NEVER
+) -> Measured:
     """Every program of the table. ``ordinal``: the number of the GPU; ``build``: else nvcc, without which nothing is measured."""
     result = Measured("tune")
     if build is None and find_nvcc() is None:
@@ -40,7 +43,7 @@ def run_tune(ordinal: int, say: Say, build: Build | None = None, names: Iterable
         return result
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
-        for name in names:
+        for name in until.before(names, result):
             say(name)
             rows += _rows(PROGRAMS[name], Path(folder), ordinal, build or by_nvcc, result)
     result.rows = rows

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from kernelwright.bench.gpu.calibrate import gpu_like
 from kernelwright.bench.gpu.carried import IMAGES, REGULAR, CarriedCase, CarriedRun, CarriedVariant, Memory, as_type
+from kernelwright.bench.gpu.deadline import NEVER, Deadline
 from kernelwright.bench.gpu.images import read_image
 from kernelwright.bench.gpu.nvcc import compile_kernels, kernel_image
 from kernelwright.bench.result import Measured, Row, Say
@@ -133,7 +134,9 @@ class Measure:
         return UNLIKE if self.unlike else ""
 
 
-def run_winners(folder: Path, programs: Sequence[str], worker: CudaWorker, say: Say) -> Measured:
+def run_winners(
+    folder: Path, programs: Sequence[str], worker: CudaWorker, say: Say, until: Deadline = NEVER
+) -> Measured:
     """Measures what ``prepare_winners`` wrote to ``folder``. Whatever fails is a row with its reason, never an error."""
     result = Measured("winners")
     model = gpu_like(worker.info())
@@ -145,7 +148,7 @@ def run_winners(folder: Path, programs: Sequence[str], worker: CudaWorker, say: 
         result.notes.append("no winners were prepared: kw bench evolve leaves runs that they are taken from")
     ranks: list[Row] = []
     with tempfile.TemporaryDirectory() as scratch:
-        for program in programs:
+        for program in until.before(programs, result):
             place = folder / program
             paths = sorted(place.glob("*.json"))
             if not paths:

@@ -1,4 +1,4 @@
-"""Microbenchmarks on the virtual GPU: what the whole model makes of a GPU's figures, in the units that measurements are published in.
+"""Microbenchmarks: what the whole model makes of a GPU's figures, and what a GPU does, in the units that measurements are published in.
 
 latency of L1, L2, memory, shared memory, constants, a multiply-add    cycles between two steps of a chain
 bandwidth of L1                                                        bytes in a cycle on a multiprocessor
@@ -11,12 +11,12 @@ atomics                                                                additions
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from kernelwright.bench.model.timed_kernels import TimedKernels
-from kernelwright.device.timing_model.atomics import word_operations
-from kernelwright.device.timing_model.estimate import Estimate
 from kernelwright.target import WARP, Gpu
 
 SOURCE = "rates.cu"
@@ -29,67 +29,102 @@ STREAM = 16 * MIB
 BLOCK = 1024
 
 
-def l1_latency(gpu: Gpu) -> float:
+class Time(Protocol):
+    """Of one launch, in microseconds: of the kernel alone, and with what it takes to start it."""
+
+    @property
+    def kernel_us(self) -> float: ...
+
+    @property
+    def time_us(self) -> float: ...
+
+
+class Kernels(Protocol):
+    """The kernels of ``SOURCE`` on a GPU that begins with cold caches; addresses are numbers."""
+
+    def array(self, contents: npt.NDArray[Any]) -> int: ...
+
+    def write(self, address: int, contents: npt.NDArray[Any]) -> None: ...
+
+    def zeros(self, size: int) -> int: ...
+
+    def constant(self, name: str, contents: npt.NDArray[Any]) -> None: ...
+
+    def launch(self, kernel: str, grid: int, block: int, *arguments: int | float) -> tuple[Any, Time]: ...
+
+    def sampled(self, kernel: str, grid: int, block: int, *arguments: int | float) -> Time: ...
+
+
+class Bench(Protocol):
+    """A GPU, virtual or real, by its figures."""
+
+    @property
+    def gpu(self) -> Gpu: ...
+
+    def kernels(self) -> AbstractContextManager[Kernels]: ...
+
+
+def l1_latency(bench: Bench) -> float:
     """Of a warp that has the GPU for itself."""
-    return _followed(gpu, 16 << 10, rounds=2)
+    return _followed(bench, 16 << 10, rounds=2)
 
 
-def l1_latency_full(gpu: Gpu) -> float:
+def l1_latency_full(bench: Bench) -> float:
     """Of a warp of a block as large as there can be."""
-    return _followed(gpu, 16 << 10, rounds=2, block=BLOCK)
+    return _followed(bench, 16 << 10, rounds=2, block=BLOCK)
 
 
-def l2_latency(gpu: Gpu) -> float:
-    return _followed(gpu, 2 * MIB, rounds=2)
+def l2_latency(bench: Bench) -> float:
+    return _followed(bench, 2 * MIB, rounds=2)
 
 
-def memory_latency(gpu: Gpu) -> float:
+def memory_latency(bench: Bench) -> float:
     """Of lines that nothing has asked for before."""
-    return _followed(gpu, MIB, rounds=0)
+    return _followed(bench, MIB, rounds=0)
 
 
-def _followed(gpu: Gpu, size: int, rounds: int, block: int = 1) -> float:
+def _followed(bench: Bench, size: int, rounds: int, block: int = 1) -> float:
     """Cycles from one pointer to the next, in a random order through ``size`` bytes; from the second round on, or for 0 in the first."""
     lines = size // STRIDE
     order = np.random.default_rng(SEED).permutation(lines)
 
     def cycles(steps: int) -> float:
-        with TimedKernels(SOURCE, gpu) as kernels:
+        with bench.kernels() as kernels:
             base = kernels.zeros(size)
             pointers = np.zeros(size // 8, np.uint64)
             pointers[order * (STRIDE // 8)] = base + np.roll(order, -1).astype(np.uint64) * STRIDE
             kernels.write(base, pointers)
             first = base + int(order[0]) * STRIDE
-            return _cycles(kernels.launch("chase", 1, block, first, kernels.zeros(8), steps)[1], gpu)
+            return _cycles(kernels.launch("chase", 1, block, first, kernels.zeros(8), steps)[1], bench.gpu)
 
     if rounds:
         return (cycles((1 + rounds) * lines) - cycles(lines)) / (rounds * lines)
     return (cycles(lines) - cycles(lines // 2)) / (lines - lines // 2)
 
 
-def shared_latency(gpu: Gpu) -> float:
-    return _chained(gpu, "chase_shared", lambda kernels: (kernels.array(_ring()), kernels.zeros(4)))
+def shared_latency(bench: Bench) -> float:
+    return _chained(bench, "chase_shared", lambda kernels: (kernels.array(_ring()), kernels.zeros(4)))
 
 
-def constant_latency(gpu: Gpu) -> float:
-    return _chained(gpu, "chase_constant", lambda kernels: (kernels.zeros(4),))
+def constant_latency(bench: Bench) -> float:
+    return _chained(bench, "chase_constant", lambda kernels: (kernels.zeros(4),))
 
 
-def fma_latency(gpu: Gpu) -> float:
-    return _chained(gpu, "chain_fma", lambda kernels: (kernels.zeros(4 * WARP),))
+def fma_latency(bench: Bench) -> float:
+    return _chained(bench, "chain_fma", lambda kernels: (kernels.zeros(4 * WARP),))
 
 
-def dfma_latency(gpu: Gpu) -> float:
-    return _chained(gpu, "chain_dfma", lambda kernels: (kernels.zeros(8 * WARP),))
+def dfma_latency(bench: Bench) -> float:
+    return _chained(bench, "chain_dfma", lambda kernels: (kernels.zeros(8 * WARP),))
 
 
-def _chained(gpu: Gpu, kernel: str, arguments: Callable[[TimedKernels], tuple[int, ...]]) -> float:
+def _chained(bench: Bench, kernel: str, arguments: Callable[[Kernels], tuple[int, ...]]) -> float:
     """Cycles of a step, of one warp."""
 
     def cycles(steps: int) -> float:
-        with TimedKernels(SOURCE, gpu) as kernels:
+        with bench.kernels() as kernels:
             kernels.constant("table", _ring())
-            return _cycles(kernels.launch(kernel, 1, WARP, *arguments(kernels), steps)[1], gpu)
+            return _cycles(kernels.launch(kernel, 1, WARP, *arguments(kernels), steps)[1], bench.gpu)
 
     return (cycles(4096) - cycles(1024)) / 3072
 
@@ -99,45 +134,50 @@ def _ring() -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
     return (np.arange(1, 65, dtype=np.uint32) % 64) * 4
 
 
-def l1_bandwidth(gpu: Gpu) -> float:
+def l1_bandwidth(bench: Bench) -> float:
     """Of one block of 256 threads on each multiprocessor."""
-    return _read_again(gpu, 256)
+    return _read_again(bench, 256)
 
 
-def l1_bandwidth_full(gpu: Gpu) -> float:
+def l1_bandwidth_full(bench: Bench) -> float:
     """Of one block as large as there can be on each multiprocessor."""
-    return _read_again(gpu, BLOCK)
+    return _read_again(bench, BLOCK)
 
 
-def _read_again(gpu: Gpu, block: int) -> float:
+def _read_again(bench: Bench, block: int) -> float:
     """48 KiB read by one block of each multiprocessor, over and over."""
-    size, times = 48 << 10, 32
-    with TimedKernels(SOURCE, gpu) as kernels:
-        given = kernels.zeros(size), kernels.zeros(4 * BLOCK), times, 0
-        return times * size / _cycles(kernels.launch(f"read_again{block}", gpu.multiprocessors, block, *given)[1], gpu)
+    size = 48 << 10
+
+    def cycles(times: int) -> float:
+        with bench.kernels() as kernels:
+            given = kernels.zeros(size), kernels.zeros(4 * BLOCK), times, 0
+            kernel = f"read_again{block}"
+            return _cycles(kernels.launch(kernel, bench.gpu.multiprocessors, block, *given)[1], bench.gpu)
+
+    return 64 * size / (cycles(96) - cycles(32))
 
 
-def l2_bandwidth(gpu: Gpu) -> float:
+def l2_bandwidth(bench: Bench) -> float:
     """A set of 4 MiB in L2, half of L2 where that is less, read some eight times by blocks that have a part each."""
-    size = min(4 * MIB, gpu.l2_bytes // 2)
+    size = min(4 * MIB, bench.gpu.l2_bytes // 2)
     each = 8
     part = each * BLOCK * 8
-    with TimedKernels(SOURCE, gpu) as kernels:
+    with bench.kernels() as kernels:
         given = kernels.zeros(size), kernels.zeros(8 * BLOCK), size // part, each
-        blocks = -(-8 * size // part // gpu.multiprocessors) * gpu.multiprocessors
+        blocks = -(-8 * size // part // bench.gpu.multiprocessors) * bench.gpu.multiprocessors
         kernels.launch("read_set", blocks, BLOCK, *given)
-        return blocks * part / _cycles(kernels.launch("read_set", blocks, BLOCK, *given)[1], gpu)
+        return blocks * part / _cycles(kernels.launch("read_set", blocks, BLOCK, *given)[1], bench.gpu)
 
 
 STREAMS = {"init": (1, 1), "read": (2, 1), "scale": (2, 2), "triad": (3, 3)}
 """Arrays that each takes, and how many of them it goes through."""
 
 
-def stream_bandwidth(kernel: str) -> Callable[[Gpu], float]:
+def stream_bandwidth(kernel: str) -> Callable[[Bench], float]:
     arrays, moved = STREAMS[kernel]
 
-    def measured(gpu: Gpu) -> float:
-        with TimedKernels(SOURCE, gpu) as kernels:
+    def measured(bench: Bench) -> float:
+        with bench.kernels() as kernels:
             given = [kernels.zeros(8 * STREAM) for _ in range(arrays)]
             found = kernels.sampled(f"stream_{kernel}", STREAM // BLOCK, BLOCK, *given)
         return 8 * STREAM * moved / found.kernel_us / 1000
@@ -145,33 +185,117 @@ def stream_bandwidth(kernel: str) -> Callable[[Gpu], float]:
     return measured
 
 
-def launch_us(gpu: Gpu) -> float:
+def launch_us(bench: Bench) -> float:
     """Of a kernel that reads and writes 32 KiB, which L2 holds already."""
-    with TimedKernels(SOURCE, gpu) as kernels:
+    with bench.kernels() as kernels:
         given = kernels.zeros(32 << 10), kernels.zeros(32 << 10)
         kernels.launch("stream_scale", 16, 256, *given)
         return kernels.launch("stream_scale", 16, 256, *given)[1].time_us
 
 
-def atomic_rate(words: int) -> Callable[[Gpu], float]:
+def atomic_rate(words: int) -> Callable[[Bench], float]:
     """Additions of lanes in a nanosecond, to one of so many words each."""
     blocks, threads = 2048, 256
 
-    def measured(gpu: Gpu) -> float:
-        with TimedKernels(SOURCE, gpu) as kernels:
+    def measured(bench: Bench) -> float:
+        with bench.kernels() as kernels:
             found = kernels.launch("add", blocks, threads, kernels.zeros(4 * words), words)[1]
         return blocks * threads / found.kernel_us / 1000
 
     return measured
 
 
-def atomic_operations(gpu: Gpu) -> float:
-    """Operations of L2 for 163,840 threads that add to one word."""
-    with TimedKernels(SOURCE, gpu) as kernels:
+def atomic_rate_of(kernel: str, words: int, apart: int = 1) -> Callable[[Bench], float]:
+    """The same by another kernel: to words that lie ``apart`` from each other, of floats, with the old value read."""
+    blocks, threads = 2048, 256
+
+    def measured(bench: Bench) -> float:
+        with bench.kernels() as kernels:
+            more = {"add_apart": (apart,), "add_read": (kernels.zeros(4),)}.get(kernel, ())
+            found = kernels.launch(kernel, blocks, threads, kernels.zeros(4 * words * apart), words, *more)[1]
+        return blocks * threads / found.kernel_us / 1000
+
+    return measured
+
+
+def shared_atomics(words: int) -> Callable[[Bench], float]:
+    """Additions of lanes to shared memory, in a cycle on a multiprocessor, to one of so many words of a block each."""
+    return lambda bench: _in_a_cycle(bench, "add_shared", 256, lambda k, times: (k.zeros(4), words, times), BLOCK)
+
+
+def shared_reads(apart: int) -> Callable[[Bench], float]:
+    """Lanes that read shared memory, in a cycle on a multiprocessor, words ``apart``."""
+    return lambda bench: _in_a_cycle(
+        bench, "read_shared", 2048, lambda k, times: (k.zeros(4 * BLOCK), times, apart, 0), BLOCK
+    )
+
+
+def unit_rate(kernel: str) -> Callable[[Bench], float]:
+    """Operations of lanes in a cycle on a multiprocessor whose warps have four chains each."""
+    return lambda bench: _in_a_cycle(bench, kernel, 1024, lambda k, steps: (k.zeros(8 * BLOCK), steps), 4 * BLOCK)
+
+
+def barrier_cycles(threads: int) -> Callable[[Bench], float]:
+    """Cycles of a barrier of a block that has a multiprocessor for itself."""
+
+    def measured(bench: Bench) -> float:
+        return threads / _in_a_cycle(bench, "meet", 2048, lambda k, times: (k.zeros(4), times), threads, threads)
+
+    return measured
+
+
+def _in_a_cycle(
+    bench: Bench,
+    kernel: str,
+    times: int,
+    arguments: Callable[[Kernels, int], tuple[int, ...]],
+    of_a_step: int,
+    block: int = BLOCK,
+) -> float:
+    """What one block on each multiprocessor does in a cycle: ``of_a_step`` operations in each of ``times`` steps."""
+
+    def cycles(steps: int) -> float:
+        with bench.kernels() as kernels:
+            given = arguments(kernels, steps)
+            return _cycles(kernels.launch(kernel, bench.gpu.multiprocessors, block, *given)[1], bench.gpu)
+
+    return 2 * times * of_a_step / (cycles(3 * times) - cycles(times))
+
+
+def block_cycles(threads: int) -> Callable[[Bench], float]:
+    """Cycles that a multiprocessor takes for a block that does nothing."""
+
+    def measured(bench: Bench) -> float:
+        many = 256 * bench.gpu.multiprocessors
+        with bench.kernels() as kernels:
+            more, fewer = (kernels.launch("nothing", n * many, threads, kernels.zeros(4))[1].kernel_us for n in (3, 1))
+        return (more - fewer) * bench.gpu.clock_mhz / 512
+
+    return measured
+
+
+def stream_sum(each: int, threads: int) -> Callable[[Bench], float]:
+    """GB/s of blocks of so many threads that read some doubles each."""
+
+    def measured(bench: Bench) -> float:
+        name = f"stream_sum{each}" if each > 1 else "stream_read"
+        with bench.kernels() as kernels:
+            given = [kernels.zeros(8 * STREAM) for _ in range(2)]
+            found = kernels.sampled(name, STREAM // threads // each, threads, *given)
+        return 8 * STREAM / found.kernel_us / 1000
+
+    return measured
+
+
+def atomic_operations(bench: Bench) -> float:
+    """Operations of L2 for 163,840 threads that add to one word: a count, of a virtual GPU."""
+    from kernelwright.device.timing_model.atomics import word_operations
+
+    with bench.kernels() as kernels:
         observed, _ = kernels.launch("add", 160, 1024, kernels.zeros(4), 1)
     return sum(word_operations(observed, a) for a in observed.accesses if a.kind == "atomic")
 
 
-def _cycles(found: Estimate, gpu: Gpu) -> float:
+def _cycles(found: Time, gpu: Gpu) -> float:
     """Of the kernel alone."""
     return found.kernel_us * gpu.clock_mhz

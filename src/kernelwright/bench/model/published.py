@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from kernelwright.bench.model import microbenchmarks as ours
+from kernelwright.bench.model.microbenchmarks import Bench
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import Gpu, gpu
 
@@ -32,11 +33,16 @@ GPUS: dict[str, Gpu] = {
 
 @dataclass(frozen=True)
 class Quantity:
-    """``estimated`` on a GPU, in ``unit``."""
+    """What a GPU is asked, in ``unit``; ``on`` asks it."""
 
     name: str
     unit: str
-    estimated: Callable[[Gpu], float]
+    on: Callable[[Bench], float]
+
+    def estimated(self, gpu: Gpu) -> float:
+        from kernelwright.bench.model.timed_kernels import VirtualBench  # needs a compiler; what ``on`` asks may not
+
+        return self.on(VirtualBench(gpu, ours.SOURCE))
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from kernelwright.device.virtual_gpu.gpu import VirtualGpu
 from kernelwright.device.virtual_gpu.launch_estimates import Timing
 from kernelwright.errors import DeviceError
 from kernelwright.launch import Launch
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.pipeline import Program
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.target import Gpu
@@ -83,6 +84,17 @@ class TimedKernels:
         name = self._program.kernel(kernel).name
         packed = pack(self._loaded.module.function(name), arguments)
         return Execution(self._loaded, Launch(name, (grid, 1, 1), (block, 1, 1), packed))
+
+
+@dataclass(frozen=True)
+class VirtualBench:
+    """What microbenchmarks run on, where that is a virtual GPU."""
+
+    gpu: Gpu
+    source: str
+
+    def kernels(self) -> TimedKernels:
+        return TimedKernels(self.source, self.gpu)
 
 
 def counted(observed: Observed, estimate: Estimate) -> Mapping[str, float]:

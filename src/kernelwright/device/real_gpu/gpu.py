@@ -306,6 +306,17 @@ class CudaGpu:
                 self.poisoned = error
             raise
 
+    def queued_us(self, work: Work, times: int, wait_ns: int) -> float:
+        """Microseconds of one of ``times`` launches behind each other, which the host queues while the GPU waits ``wait_ns``."""
+        function = self._ready(work)
+        self._keep_busy(Launch(WAIT.kernel, WAIT.grid, WAIT.block, wait_ns.to_bytes(8, "little")))
+        self.driver.record(self._start)
+        for _ in range(times):
+            self.driver.launch(function, work.launch)
+        self.driver.record(self._end)
+        self.driver.synchronize()
+        return 1e3 * self.driver.elapsed_ms(self._start, self._end) / times
+
     def _ready(self, work: Work) -> int:
         function = self.function(work.loaded, work.launch.kernel)
         shared_bytes = work.launch.shared_bytes
@@ -328,11 +339,11 @@ class CudaGpu:
         self._flush = self._flush or self.driver.allocate(size)
         self.driver.fill(self._flush, 0, size)
 
-    def _keep_busy(self) -> None:
+    def _keep_busy(self, wait: Launch = WAIT) -> None:
         if self._waiting is None:
             self._waiting = self.load(WAIT_PTX, WAIT.kernel)
         waiting = self.function(self._waiting, WAIT.kernel)
-        self.driver.launch(waiting, WAIT)
+        self.driver.launch(waiting, wait)
 
     def close(self) -> None:
         """Releases the context."""

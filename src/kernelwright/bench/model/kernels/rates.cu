@@ -86,7 +86,94 @@ __global__ void stream_triad(const double *b, const double *c, double *a) {
   a[t] = b[t] + 1.5 * c[t];
 }
 
+// Several doubles for each thread.
+#define STREAM_SUM(each)                                                              \
+  __global__ void stream_sum##each(const double *b, double *a) {                      \
+    size_t t = (size_t)blockIdx.x * blockDim.x * each + threadIdx.x;                  \
+    double sum = 0;                                                                   \
+    _Pragma("unroll") for (int j = 0; j < each; ++j) sum += b[t + j * blockDim.x];    \
+    if (sum == 1234.5) a[t] = sum;                                                    \
+  }
+STREAM_SUM(2)
+STREAM_SUM(4)
+STREAM_SUM(8)
+
 // Lanes add to words of an array, so many apart in it.
 __global__ void add(int *to, int words) {
   atomicAdd(&to[(unsigned)(blockIdx.x * blockDim.x + threadIdx.x) % (unsigned)words], 1);
 }
+__global__ void add_apart(int *to, int words, int apart) {
+  atomicAdd(&to[(unsigned)(blockIdx.x * blockDim.x + threadIdx.x) % (unsigned)words * apart], 1);
+}
+__global__ void add_float(float *to, int words) {
+  atomicAdd(&to[(unsigned)(blockIdx.x * blockDim.x + threadIdx.x) % (unsigned)words], 1.0f);
+}
+__global__ void add_read(int *to, int words, int *out) {
+  unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
+  if (atomicAdd(&to[t % (unsigned)words], 1) == -5) *out = 1;
+}
+__global__ void add_shared(int *out, int words, int times) {
+  __shared__ int bins[1024];
+  for (int i = threadIdx.x; i < 1024; i += blockDim.x) bins[i] = 0;
+  __syncthreads();
+  unsigned at = threadIdx.x % (unsigned)words;
+#pragma unroll 4
+  for (int i = 0; i < times; ++i) atomicAdd(&bins[at], 1);
+  __syncthreads();
+  if (bins[threadIdx.x] == -5) *out = 1;
+}
+
+// Blocks that do nothing, and blocks that only meet.
+__global__ void nothing(int *to) {}
+__global__ void meet(int *to, int times) {
+#pragma unroll 1
+  for (int i = 0; i < times; i += 8) {
+#pragma unroll
+    for (int j = 0; j < 8; ++j) __syncthreads();
+  }
+}
+
+// Lanes read words of shared memory, so many apart; step is 0, which the compiler does not know.
+__global__ void read_shared(float *to, int times, int apart, int step) {
+  __shared__ float words[9216];
+  for (int i = threadIdx.x; i < 9216; i += blockDim.x) words[i] = i;
+  __syncthreads();
+  const float *from = words + threadIdx.x * apart % 1024;
+  float sum = 0;
+#pragma unroll 1
+  for (int i = 0; i < times; i += 8) {
+#pragma unroll
+    for (int j = 0; j < 8; ++j) sum += from[j * 1024];
+    from += step, sum *= 1.3f;
+  }
+  if (sum == 1234.5f) to[threadIdx.x] = sum;
+}
+
+// Four chains beside each other in every thread: what a unit does when nothing waits.
+#define UNIT(name, type, step)                                                        \
+  __global__ void name(type *to, int steps) {                                         \
+    type a = to[0], b = to[1], c = to[2], d = to[3], k = to[4];                       \
+    _Pragma("unroll 1") for (int i = 0; i < steps; i += 16) {                         \
+      _Pragma("unroll") for (int j = 0; j < 16; ++j) {                                \
+        { type x = a; a = step; }                                                     \
+        { type x = b; b = step; }                                                     \
+        { type x = c; c = step; }                                                     \
+        { type x = d; d = step; }                                                     \
+      }                                                                               \
+    }                                                                                 \
+    if (a + b + c + d == 1234) to[threadIdx.x] = a;                                   \
+  }
+UNIT(unit_fma, float, __fmaf_rn(x, k, k))
+UNIT(unit_add, float, __fadd_rn(x, k))
+UNIT(unit_imad, int, x * k + k)
+UNIT(unit_xor, int, (x ^ k) + 1)
+UNIT(unit_dfma, double, __fma_rn(x, k, k))
+UNIT(unit_rsqrt, float, rsqrtf(x))
+UNIT(unit_exp, float, __expf(x))
+UNIT(unit_sqrt, float, sqrtf(x))
+UNIT(unit_div, float, __fdiv_rn(k, x))
+UNIT(unit_idiv, int, k / (x | 1))
+UNIT(unit_long, long long, x * k + k)
+UNIT(unit_shuffle, int, __shfl_xor_sync(0xffffffffu, x, 1) + k)
+UNIT(unit_convert, float, (float)((int)x + 1))
+UNIT(unit_popc, int, __popc(x) + k)
