@@ -36,9 +36,9 @@ from kernelwright.errors import KernelwrightError  # noqa: E402
 RESULTS = ROOT / "benchmarks" / "results"
 PREPARED = ROOT / "build" / "gpu"
 TESTS_TIMEOUT_S = 1200.0
-PARTS = ("rates", "calibration", "winners", "suite", "tests", "sanitizer", "tune", "compile")
+PARTS = ("rates", "calibration", "winners", "programs", "suite", "tests", "sanitizer", "tune", "compile")
 """What is worth most comes first: a machine may be taken away."""
-PREPARED_PARTS = {"rates", "calibration", "suite", "sanitizer", "winners"}
+PREPARED_PARTS = {"rates", "calibration", "suite", "sanitizer", "winners", "programs"}
 RUNS = ROOT / "build" / "bench-evolve"
 """Where ``kw bench evolve`` leaves its runs."""
 
@@ -119,6 +119,7 @@ def no_gpu(ordinal: int) -> str:
 
 def _run(chosen: argparse.Namespace) -> int:
     from kernelwright.bench.gpu.calibrate import calibrate, fit_rows, gpu_like
+    from kernelwright.bench.gpu.programs import run_programs
     from kernelwright.bench.gpu.rates import run_rates
     from kernelwright.bench.gpu.result import write_result
     from kernelwright.bench.gpu.sanitizer import run_sanitizer
@@ -159,6 +160,8 @@ def _run(chosen: argparse.Namespace) -> int:
                 if "winners" in only:
                     winners = manifest.get("winners", [])
                     add("winners", partial(run_winners, folder / "winners", winners, worker, say, until))
+                if "programs" in only and (folder / "programs").is_dir():
+                    add("programs", partial(run_programs, folder / "programs", folder / "runtime", device, say, until))
                 if "suite" in only:
                     add("suite", partial(run_suite, folder, manifest, device, say, until))
                 if "tests" in only:
@@ -254,7 +257,7 @@ def _prepared(chosen: argparse.Namespace, only: tuple[str, ...] | list[str]) -> 
     with tempfile.TemporaryDirectory() as scratch:
         suite = NAMES if {"suite", "sanitizer"} & set(only) else ()
         kernels = () if "calibration" in only else ("saxpy",)
-        runs = RUNS if "winners" in only else None
+        runs = RUNS if {"winners", "programs"} & set(only) else None
         yield (
             Path(scratch),
             prepare(

@@ -94,6 +94,8 @@ class Gpu:
     host_gb_per_s: float
     """What a copy between pinned host memory and the GPU reaches: four fifths of the link's nominal rate in one direction."""
     sources: Mapping[str, str]
+    block_cycles: float = 1.2
+    """Between two blocks that the chip starts, one after the other over all multiprocessors."""
     like: str = ""
     """The GPU of the table that a person's own is like; empty: it is one of the table."""
     calibration: Calibration = DEFAULT

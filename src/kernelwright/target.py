@@ -47,6 +47,8 @@ ACCEL = "Accel-Sim, tested configurations SM7_QV100, SM80_A100 and SM90_H200 (fi
 ACCEL_SMALL = "Accel-Sim, tested configurations SM75_RTX2060 and SM86_RTX3070 (fitted to microbenchmarks)"
 BENCHES = "te42kyfo/gpu-benches 1c36d50, measured on an A40 (Ampere) and an L40 (Ada)"
 LINK = "four fifths of the nominal rate of 16 lanes of PCIe 3.0 (Pascal to Turing), 4.0 (Ampere, Ada) or 5.0 (Hopper)"
+MEASURED = "measured by make gpu on an H200, 2026-11-27 (docs/timing-model.md)"
+AS_H200 = "as the H200's: " + MEASURED
 ASSUMED = "no published figure that we trust; an assumption, to be calibrated"
 
 _COMMON = {
@@ -169,19 +171,25 @@ HOPPER_SM = Multiprocessor(
     carveouts=tuple(k * KIB for k in (0, 8, 16, 32, 64, 100, 132, 164, 196, 228)),
     l1_bytes=256 * KIB, issue=4.0, rates=_rates(128, 64, 64, 64, 128, 32),
     l1_bytes_per_cycle=128, shared_bytes_per_cycle=128, l2_bytes_per_cycle=64,
-    alu_latency=4, special_latency=23, warp_latency=23, fp64_latency=8, shared_latency=29, l1_latency=41,
-    constant_latency=27, barrier_latency=20, barrier_warp_cycles=2,
+    alu_latency=4, special_latency=23, warp_latency=23, fp64_latency=8, shared_latency=23, l1_latency=33,
+    constant_latency=27, barrier_latency=4, barrier_warp_cycles=2,
     sources=_COMMON | {
         "l1_bytes": H100, "issue": H100 + ": four schedulers", "l1_bytes_per_cycle": H100, "shared_bytes_per_cycle": H100,
-        "alu_latency": ACCEL, "special_latency": ACCEL, "shared_latency": HOPPER, "l1_latency": HOPPER,
-        "fp64_latency": ACCEL,
+        "alu_latency": ACCEL, "special_latency": ACCEL, "shared_latency": MEASURED, "l1_latency": MEASURED,
+        "fp64_latency": MEASURED, "constant_latency": MEASURED, "barrier_latency": MEASURED, "barrier_warp_cycles": MEASURED,
     },
 )  # fmt: skip
 
 
 def _sources(paper: str, **others: str) -> dict[str, str]:
     fields = ("multiprocessors", "clock_mhz", "l2_bytes", "dram_gb_per_s", "memory_bytes", "memory_bus_bits")
-    usual = {"launch_us": ASSUMED, "l2_ways": ASSUMED, "copy_engines": PROPERTIES, "host_gb_per_s": LINK}
+    usual = {
+        "launch_us": ASSUMED,
+        "block_cycles": "as the H200's; " + ASSUMED,
+        "l2_ways": ASSUMED,
+        "copy_engines": PROPERTIES,
+        "host_gb_per_s": LINK,
+    }
     return usual | dict.fromkeys(fields, paper) | others
 
 
@@ -218,23 +226,22 @@ GPUS: dict[str, Gpu] = {
         ),
         Gpu(
             "h100", "NVIDIA H100 SXM5 80 GB", "sm_90", HOPPER_SM, multiprocessors=132, clock_mhz=1980,
-            l2_bytes=50 * MIB, l2_ways=16, l2_bytes_per_cycle=5120, dram_gb_per_s=3350, memory_bytes=80 << 30,
-            l2_latency=263, dram_latency=479, launch_us=2.5,
+            l2_bytes=50 * MIB, l2_ways=16, l2_bytes_per_cycle=4700, dram_gb_per_s=3350, memory_bytes=80 << 30,
+            l2_latency=275, dram_latency=660, launch_us=2.9,
             memory_bus_bits=5120, copy_engines=3, host_gb_per_s=50.4,
             sources=_sources(
-                H100, l2_latency=HOPPER, dram_latency=HOPPER, clock_mhz=PROPERTIES,
-                l2_bytes_per_cycle="as the A100's; " + ASSUMED,
+                H100, l2_latency=AS_H200, dram_latency=AS_H200, clock_mhz=PROPERTIES, launch_us=AS_H200, l2_bytes_per_cycle=AS_H200,
+                block_cycles=AS_H200,
             ),
         ),
         Gpu(
             "h200", "NVIDIA H200 SXM 141 GB", "sm_90", HOPPER_SM, multiprocessors=132, clock_mhz=1980,
-            l2_bytes=60 * MIB, l2_ways=16, l2_bytes_per_cycle=5120, dram_gb_per_s=4800, memory_bytes=141 << 30,
-            l2_latency=263, dram_latency=479, launch_us=2.5,
+            l2_bytes=60 * MIB, l2_ways=16, l2_bytes_per_cycle=4700, dram_gb_per_s=4800, memory_bytes=141 << 30,
+            l2_latency=275, dram_latency=660, launch_us=2.9,
             memory_bus_bits=6144, copy_engines=3, host_gb_per_s=50.4,
             sources=_sources(
-                H200, l2_latency="as the H100's: " + HOPPER, dram_latency="as the H100's: " + HOPPER,
-                clock_mhz=PROPERTIES, l2_bytes=PROPERTIES, multiprocessors=PROPERTIES,
-                l2_bytes_per_cycle="as the A100's; " + ASSUMED,
+                H200, l2_latency=MEASURED, dram_latency=MEASURED, launch_us=MEASURED, l2_bytes_per_cycle=MEASURED,
+                block_cycles=MEASURED, clock_mhz=PROPERTIES, l2_bytes=PROPERTIES, multiprocessors=PROPERTIES,
             ),
         ),
         Gpu(

@@ -109,12 +109,13 @@ def test_figures_have_a_source_and_a_gpu() -> None:
 def test_a_microbenchmark_follows_the_figure_it_is_of() -> None:
     """Through the code of the kernel, the caches and the scoreboard, not from the table to the page."""
     by_name = {each.quantity.name: each.quantity for each in PUBLISHED}
-    for name, field, factor in (
-        ("L2, latency", "l2_latency", 2), ("memory, latency", "dram_latency", 2), ("L2", "l2_bytes_per_cycle", 0.5),
+    for name, field, factor, within in (
+        ("L2, latency", "l2_latency", 2, 0.05), ("memory, latency", "dram_latency", 2, 0.05),
+        ("L2", "l2_bytes_per_cycle", 0.5, 0.15),  # whose blocks wait, too
     ):  # fmt: skip
         changed: dict[str, Any] = {field: int(getattr(H200, field) * factor)}
         other = replace(H200, **changed)
-        assert by_name[name].estimated(other) / by_name[name].estimated(H200) == pytest.approx(factor, rel=0.05)
+        assert by_name[name].estimated(other) / by_name[name].estimated(H200) == pytest.approx(factor, rel=within)
 
 
 def test_a_launch_without_an_estimate_says_why() -> None:

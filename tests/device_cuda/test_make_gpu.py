@@ -303,7 +303,9 @@ def test_rates_of_a_gpu(fake: Fake, prepared: Path, tmp_path: Path) -> None:
     figures = {row["rate"]: row.get("measured") for row in rows}
     assert figures["memory, init"] > 0 and figures["unit, fma"] is None
     launched = {call.split()[1] for call in fake.named("launch")} - {"kw_wait"}
-    assert launched == {name for name, _ in json.loads((prepared / "rates" / "rates.json").read_text())["kernels"].values()}
+    assert launched == {
+        name for name, _ in json.loads((prepared / "rates" / "rates.json").read_text())["kernels"].values()
+    }
 
 
 def test_nothing_is_begun_after_the_time_that_was_given(fake: Fake, prepared: Path, tmp_path: Path) -> None:

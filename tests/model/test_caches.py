@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernelwright.device.timing_model import native_loops
+from kernelwright.device.timing_model.atomics import CYCLES, SPREAD
 from kernelwright.device.timing_model.caches import Traffic, traffic
 from kernelwright.device.timing_model.counters import LINE, Observed, in_turns, watched
 from kernelwright.device.timing_model.occupancy import Occupancy
@@ -140,8 +141,8 @@ def test_without_a_log_the_shares_are_assumed_and_told() -> None:
 def test_the_hottest_line_counts_for_atomics() -> None:
     hot = [(0, [(3, 1)])] * 3 + [(0, [(4, 1)])]
     o = one_block(hot, access("atomic", requests=4, sectors=4, serial=28))
-    # 4 requests of 32 lanes, 8 of which meet: 8 operations a request, two in a cycle.
-    assert moved(o).atomic_cycles == 4 * 8 / 2 * 3 / 4
+    # 4 requests of 32 lanes, 8 of which meet in a sector: 8 turns a request. Three requests of four go to one line of two.
+    assert moved(o).atomic_cycles == pytest.approx(4 * 8 * CYCLES * (3 / 4) ** SPREAD)
 
 
 # -- turns -------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from kernelwright.calibration import Calibration
-from kernelwright.device.timing_model.atomics import word_operations
+from kernelwright.device.timing_model.atomics import BYTES_PER_OPERATION, CYCLES, SPREAD, sector_operations
 from kernelwright.device.timing_model.counters import Observed
 from kernelwright.device.timing_model.estimate import Estimate, estimate
 from kernelwright.errors import DeviceError
@@ -92,31 +92,42 @@ def test_bank_conflicts_take_turns_at_one_port_with_l1_from_volta_on() -> None:
 
 
 def test_atomics_on_one_line_take_turns_over_the_whole_chip() -> None:
-    """Two halves of each warp, each an operation of L2; a line takes two operations in a cycle, a slice of 64 bytes a cycle, too."""
+    """The lanes that meet at a word take turns; words of other pieces of 256 bytes do not wait for them."""
     w = weights({"entry": [step("atomic")]})
     all_on_one = access("atomic", requests=WARPS, sectors=WARPS, serial=31 * WARPS)
     hot = [asked(n, [(0, [(7, 1)])] * 4, [0]) for n in range(4)]
     o = observed([count("entry", WARPS)], [all_on_one], trace=hot, **BLOCKS)
-    assert terms(estimate(o, w, H100))["atomics"] == WARPS
-    apart = [asked(n, [(0, [(4 * n + i, 1)]) for i in range(4)], [0]) for n in range(4)]
+    assert terms(estimate(o, w, H100))["atomics"] == pytest.approx(32 * WARPS * CYCLES)
+    apart = [asked(n, [(0, [(8 * n + 2 * i, 1)]) for i in range(4)], [0]) for n in range(4)]
     o = observed([count("entry", WARPS)], [all_on_one], trace=apart, **BLOCKS)
-    assert terms(estimate(o, w, H100))["atomics"] == WARPS / 16
-    # On many lines it is the slices: 5,120 bytes a cycle are 80 of them.
+    assert terms(estimate(o, w, H100))["atomics"] == pytest.approx(32 * WARPS * CYCLES / 16**SPREAD)
+    # On many lines it is all slices together.
     each_its_own = access("atomic", requests=WARPS, sectors=32 * WARPS)
     many = [asked(n, [(0, [(1000 * n + 100 * i + j, 1) for j in range(32)]) for i in range(4)], [0]) for n in range(4)]
     o = observed([count("entry", WARPS)], [each_its_own], trace=many, **BLOCKS)
-    assert terms(estimate(o, w, H100))["atomics"] == 32 * WARPS / 160
+    together = 32 * WARPS * BYTES_PER_OPERATION / H100.l2_bytes_per_cycle
+    assert terms(estimate(o, w, H100))["atomics"] == pytest.approx(together)
 
 
 @pytest.mark.parametrize(
-    ("lanes", "serial", "operations"),
-    [(32, 31, 2), (32, 0, 32), (32, 1, 32), (32, 3, 16), (32, 15, 4), (16, 15, 1), (16, 0, 16), (8, 1, 4), (1, 0, 1)],
+    ("lanes", "serial", "sectors", "operations"),
+    [
+        (32, 31, 1, 32),
+        (32, 0, 4, 4),
+        (32, 3, 1, 4),
+        (32, 1, 2, 4),
+        (32, 3, 8, 32),
+        (32, 7, 8, 32),
+        (16, 0, 16, 16),
+        (1, 0, 1, 1),
+    ],
 )
-def test_word_operations_of_an_atomic(lanes: int, serial: int, operations: int) -> None:
-    """Lanes, the further turns that most of them need, and the different words of each half of the warp."""
+def test_turns_of_an_atomic(lanes: int, serial: int, sectors: int, operations: int) -> None:
+    """Lanes, the further turns that most of them need, and the sectors that they lie in: as many turns in each as lanes meet."""
     o = observed([replace(count("entry", 7), lanes=7 * lanes)])
-    assert word_operations(o, access("atomic", requests=7, serial=7 * serial)) == 7 * operations
-    assert word_operations(o, access("atomic", requests=0)) == 0
+    found = sector_operations(o, access("atomic", requests=7, sectors=7 * sectors, serial=7 * serial))
+    assert found == 7 * operations
+    assert sector_operations(o, access("atomic", requests=0)) == 0
 
 
 @pytest.mark.parametrize(
@@ -136,7 +147,7 @@ def test_time_is_launch_and_cycles_over_clock() -> None:
     w = weights({"entry": [step("fp32", stall=4)]})
     found = estimate(observed([count("entry", 1)], trace=[paths(0, [0])]), w, H100)
     assert found.time_us == H100.launch_us + found.cycles / 1980
-    assert found.cycles == pytest.approx(4, rel=0.01)
+    assert found.cycles == pytest.approx(4, rel=0.02)
     assert found.bound_by == "latency"
 
 
@@ -145,22 +156,30 @@ def test_a_kernel_that_does_nothing_takes_a_launch() -> None:
     assert (found.time_us, found.cycles, found.bound_by, found.lines) == (H100.launch_us, 0.0, "launch", ())
 
 
-@pytest.mark.parametrize("norm", [1, 2, 4, 8, 16])
-def test_terms_are_joined_by_a_power_mean(norm: int) -> None:
-    """Two parts that are busy for the same time: their sum with norm 1, hardly more than one with norm 16."""
-    w = weights({"entry": [step("fp64") for _ in range(300)] + [step("special", times=0.25) for _ in range(300)]})
+@pytest.mark.parametrize("norm", [1, 1.5, 2, 4, 8, 16])
+def test_places_are_joined_by_a_power_mean(norm: float) -> None:
+    """What multiprocessors do, what the chip does, and waits: their sum with norm 1, hardly more than one with norm 16."""
+    w = weights({"entry": [step("fp64") for _ in range(300)]})
     found = estimate(observed([count("entry", WARPS)], **BLOCKS), w, H100, Calibration(norm=norm))
-    expected = sum(t.cycles**norm for t in found.terms) ** (1 / norm)
-    assert found.cycles == pytest.approx(expected, rel=1e-12)
     busy = terms(found)
-    assert busy["fp64"] == busy["xu"]
-    assert max(busy.values()) <= found.cycles <= sum(busy.values()) * (1 + 1e-12)
+    places = [max(busy["fp64"], busy["issue"]), busy["blocks"], busy["latency"]]
+    assert found.cycles == pytest.approx(sum(x**norm for x in places) ** (1 / norm), rel=1e-3)
+
+
+def test_parts_of_one_place_work_side_by_side() -> None:
+    """Two that are busy for the same time take hardly longer than one."""
+    w = weights({"entry": [step("fp64") for _ in range(300)] + [step("special", times=0.25) for _ in range(300)]})
+    found = estimate(
+        observed([count("entry", WARPS)], **BLOCKS), w, replace(H100, block_cycles=0.0), Calibration(norm=16)
+    )
+    busy = terms(found)
+    assert busy["fp64"] == busy["xu"] <= found.cycles <= busy["xu"] * 1.08
 
 
 def test_shares_say_what_limits() -> None:
     w = weights({"entry": [step("special") for _ in range(100)] + [step("fp32") for _ in range(100)]})
     found = estimate(observed([count("entry", WARPS)], **BLOCKS), w, H100)
-    assert found.bound_by == "xu" and found.terms[0].share > 0.9
+    assert found.bound_by == "xu" and found.terms[0].share > 0.8
     assert math.fsum(t.share for t in found.terms) == pytest.approx(1)
     assert [t.share for t in found.terms] == sorted((t.share for t in found.terms), reverse=True)
 

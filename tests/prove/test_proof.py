@@ -35,8 +35,19 @@ def test_nothing_failed_is_clean() -> None:
 
 def test_the_worst_wins() -> None:
     for one, other in combinations(CHECKS, 2):
-        worst = max(CHECKS[one].label, CHECKS[other].label, key=LABELS.index)
-        assert label_of([one, other]) == label_of([other, one]) == worst
+        labels = {CHECKS[one].label, CHECKS[other].label}
+        worst = max(labels, key=LABELS.index)
+        if labels != {"lock-step only", "data-specific"}:
+            assert label_of([one, other]) == label_of([other, one]) == worst
+
+
+def test_what_takes_lock_step_and_is_wrong_on_other_data_is_of_no_use() -> None:
+    """As on an H200: on the training cases, too, it gave other results."""
+    assert (
+        label_of(["sub-warps", "different"])
+        == label_of(["different", "warp races", "undefined"])
+        == "schedule-dependent"
+    )
 
 
 def test_the_order_of_labels() -> None:

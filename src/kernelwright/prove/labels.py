@@ -42,3 +42,13 @@ MEANING: dict[Label, str] = {
 def worst(labels: Iterable[Label]) -> Label:
     """What a variant is called whose checks stand for ``labels``; ``clean`` when there are none."""
     return max(labels, key=LABELS.index, default="clean")
+
+
+def of_failed(labels: Iterable[Label]) -> list[Label]:
+    """``labels`` of failed checks, with what they come to together.
+
+    What is right on the training cases alone, and there only in step, is not right on the training cases of a GPU: neither of the
+    two labels would hold. One of a search's best had both, and gave other results on an H200 (docs/gpu.md).
+    """
+    found = list(labels)
+    return [*found, "schedule-dependent"] if {"lock-step only", "data-specific"} <= set(found) else found

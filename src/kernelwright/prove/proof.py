@@ -11,7 +11,7 @@ from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.checks.table import CHECKS
 from kernelwright.prove.evidence import Check, Evidence, Status
-from kernelwright.prove.labels import LABELS, Label, worst
+from kernelwright.prove.labels import LABELS, Label, of_failed, worst
 from kernelwright.prove.obligations.obligation import Obligation, all_hold, obligation_from_json
 
 SHOWN = 6
@@ -45,7 +45,7 @@ class Proof:
         not_run = {check.name: CHECKS[check.name].not_run for check in self.checks if check.status == "not run"}
         if not failed and "wrong" not in not_run.values() and self.obligations and all_hold(self.obligations):
             return "proven"
-        return worst([*failed, *not_run.values()])
+        return worst([*of_failed(failed), *not_run.values()])
 
     @property
     def is_whole(self) -> bool:

@@ -1,4 +1,7 @@
-"""The timing model against the GPU: every prepared variant's time, and how well the estimates rank them."""
+"""The timing model against the GPU: every prepared variant's time, and how well the estimates rank them.
+
+Every sample begins with an empty L2, as estimates do.
+"""
 
 from __future__ import annotations
 
@@ -141,7 +144,7 @@ def _time_case(
 def _ratios(worker: CudaWorker, original: Job, jobs: Sequence[Job], buffers: Buffers) -> list[tuple[float, str, float]]:
     """For each job its time as a share of the original's, the reason when it has none, and the original's microseconds."""
     try:
-        first, *rest = worker.time([original, *jobs], buffers, rounds=ROUNDS, timeout_s=TIMEOUT_S)
+        first, *rest = worker.time([original, *jobs], buffers, rounds=ROUNDS, cold=True, timeout_s=TIMEOUT_S)
         return [(_share(each, first), "", first.median_us) for each in rest]
     except KernelwrightError as error:
         if len(jobs) == 1:

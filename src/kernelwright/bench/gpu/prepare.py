@@ -6,6 +6,7 @@ FOLDER/observed.pickle   what the virtual GPU counted, for fitting (read only by
 FOLDER/rates/            microbenchmarks (``rates.py``)
 FOLDER/suite/NAME/       the program, what it gave on the virtual GPU, and what kw check finds in it
 FOLDER/winners/PROGRAM/  what searches have found (``prepare_winners.py``)
+FOLDER/programs/         whole programs with those inside (``programs.py``)
 FOLDER/runtime/          our CUDA runtime under NVIDIA's names, for programs that nvcc builds there
 FOLDER/site/             NVIDIA's binding of the driver and pytest, for the Python named
 """
@@ -29,7 +30,8 @@ from typing import Any
 
 from kernelwright.bench.gpu.cases import CASES, SEED, Case, Shape
 from kernelwright.bench.gpu.images import ARCH, ARCHES
-from kernelwright.bench.gpu.prepare_winners import QUICK, prepare_winners
+from kernelwright.bench.gpu.prepare_winners import QUICK, finished_runs, prepare_winners
+from kernelwright.bench.gpu.programs import prepare_programs
 from kernelwright.bench.gpu.rates import ESTIMATED, prepare_rates
 from kernelwright.bench.gpu.sanitizer import check_program
 from kernelwright.bench.result import Say
@@ -139,6 +141,7 @@ def prepare(
     if runs is not None:
         quick = QUICK[:1] if small else QUICK
         winners = prepare_winners(folder / "winners", runs, say, notes, quick=quick)
+        prepare_programs(folder / "programs", finished_runs(runs), say, notes)
     manifest = {
         "format": 1, "cases": cases, "variants": variants, "suite": programs, "winners": winners, "notes": notes,
     }  # fmt: skip

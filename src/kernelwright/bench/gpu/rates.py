@@ -48,13 +48,24 @@ _UNITS = [
     "convert",
     "popc",
 ]
+_STEPS = ["add", "and", "shift", "min", "less", "fadd", "fmin", "fless", "mixed", "half"]
 _LANES = "lanes per cycle and multiprocessor"
 QUANTITIES: tuple[Quantity, ...] = (
     # A count of operations is the virtual GPU's alone.
     *dict.fromkeys(p.quantity for p in PUBLISHED if p.quantity is not OPERATIONS),
     *(Quantity(f"unit, {name}", _LANES, ours.unit_rate(f"unit_{name}")) for name in _UNITS),
     *(Quantity(f"shared memory, words {n} apart", _LANES, ours.shared_reads(n)) for n in (0, 1, 2, 4, 8, 16, 32, 33)),
-    *(Quantity(f"atomics in shared memory, {n} words", _LANES, ours.shared_atomics(n)) for n in (1, 2, 8, 32, 1024)),
+    *(Quantity(f"step, {name}", _LANES, ours.unit_rate(f"round_{name}")) for name in _STEPS),
+    *(
+        Quantity(f"atomics in shared memory, {what}, {n} words", _LANES, ours.shared_atomics(kernel, n))
+        for what, kernel in (("ones", "add_shared"), ("values", "add_shared_value"), ("floats", "add_shared_float"))
+        for n in (1, 2, 8, 32, 1024)
+    ),
+    *(
+        Quantity(f"L2, a set of {n} MiB, blocks of {b}", "bytes per cycle", ours.l2_rate(n, b))
+        for n in (4, 16, 32)
+        for b in (256, 1024)
+    ),
     *(Quantity(f"barrier, {n} threads", "cycles", ours.barrier_cycles(n)) for n in (32, 64, 256, 1024)),
     *(Quantity(f"block that does nothing, {n} threads", "cycles", ours.block_cycles(n)) for n in (32, 128, 256, 1024)),
     *(
@@ -63,8 +74,12 @@ QUANTITIES: tuple[Quantity, ...] = (
         for threads in (128, 256, 1024)
     ),
     *(
-        Quantity(f"atomics on {n:,} words", "G/s", ours.atomic_rate(n))
-        for n in (2, 4, 8, 16, 32, 64, 256, 4096, 65536, 1 << 19)
+        Quantity(f"memory, {n} MiB, 4 doubles a thread, blocks of 256", "GB/s", ours.stream_sum(4, 256, n << 17))
+        for n in (8, 32, 512, 2048)
+    ),
+    *(
+        Quantity(f"atomics on {n:,} words, long", "G/s", ours.atomic_rate_of("add", n))
+        for n in (1, 2, 4, 8, 16, 32, 64, 256, 4096, 65536, 1 << 19)
     ),
     *(
         Quantity(f"atomics on {n:,} words, {apart} apart", "G/s", ours.atomic_rate_of("add_apart", n, apart))

@@ -61,6 +61,8 @@ class Ratio:
     first_us: tuple[float, float, float]
     second_us: tuple[float, float, float]
     speedup: tuple[float, float, float]
+    parts: tuple[tuple[float, float], ...] = ()
+    """Microseconds of each launch, of both."""
 
     @property
     def verdict(self) -> str:
@@ -96,7 +98,8 @@ def whole(parts: Sequence[tuple[float, Estimate, Estimate, Estimate]]) -> Ratio:
         return first[1] / second if second else math.inf
 
     low, median, high = (over(bounds) for bounds in zip(*(_bounds(part[3]) for part in parts), strict=True))
-    return Ratio(first, total(2), (low, median, high))
+    each = tuple((one.median, other.median) for _, one, other, _ in parts)
+    return Ratio(first, total(2), (low, median, high), each)
 
 
 def _bounds(estimate: Estimate) -> tuple[float, float, float]:
@@ -265,8 +268,18 @@ class _Bench:
             return {**row, "failed": error.message}, None
         row |= {"ours": run.original.name, "ours us": _times(ours.first_us), "variant us": _times(ours.second_us)}
         row |= {"over ours": _figure(ours.speedup[1]), "interval": _interval(ours.speedup), "verdict": _said(ours)}
+        row["launches"] = self._launches(variant, ours)
         row |= self._over_nvcc(nvcc, no_nvcc, jobs, whole_story)
         return row, ours.speedup[1]
+
+    def _launches(self, variant: CarriedVariant, ours: Ratio) -> list[list[Any]]:
+        """Kernel, weight, and microseconds of each launch: of original and variant as measured, and as the virtual GPU told them."""
+        told = [each.estimates.get(self._model or "") for each in (self._run.original, variant)]
+        estimated = zip(*told, strict=True) if all(told) else ((None, None) for _ in ours.parts)
+        return [
+            [case.kernel, case.weight, *(round(us, 3) for us in measured), *(us and round(us, 3) for us in virtual)]
+            for case, measured, virtual in zip(self._run.cases, ours.parts, estimated, strict=True)
+        ]
 
     def _over_nvcc(self, nvcc: Sequence[Job], no_nvcc: str, jobs: Sequence[Job], whole_story: bool) -> Row:
         if no_nvcc:

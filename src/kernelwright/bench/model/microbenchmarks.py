@@ -212,15 +212,16 @@ def atomic_rate_of(kernel: str, words: int, apart: int = 1) -> Callable[[Bench],
     def measured(bench: Bench) -> float:
         with bench.kernels() as kernels:
             more = {"add_apart": (apart,), "add_read": (kernels.zeros(4),)}.get(kernel, ())
-            found = kernels.launch(kernel, blocks, threads, kernels.zeros(4 * words * apart), words, *more)[1]
-        return blocks * threads / found.kernel_us / 1000
+            to = kernels.zeros(4 * words * apart)
+            many, few = (kernels.launch(kernel, n * blocks, threads, to, words, *more)[1].kernel_us for n in (3, 1))
+        return 2 * blocks * threads / (many - few) / 1000
 
     return measured
 
 
-def shared_atomics(words: int) -> Callable[[Bench], float]:
+def shared_atomics(kernel: str, words: int) -> Callable[[Bench], float]:
     """Additions of lanes to shared memory, in a cycle on a multiprocessor, to one of so many words of a block each."""
-    return lambda bench: _in_a_cycle(bench, "add_shared", 256, lambda k, times: (k.zeros(4), words, times), BLOCK)
+    return lambda bench: _in_a_cycle(bench, kernel, 256, lambda k, times: (k.zeros(4), words, times), BLOCK)
 
 
 def shared_reads(apart: int) -> Callable[[Bench], float]:
@@ -230,9 +231,18 @@ def shared_reads(apart: int) -> Callable[[Bench], float]:
     )
 
 
+FLOATS = frozenset(
+    {f"unit_{name}" for name in ("fma", "add", "rsqrt", "exp", "sqrt", "div", "convert")}
+    | {f"round_{name}" for name in ("fadd", "fmin", "fless", "half")}
+)
+"""Kernels of units that take floats."""
+
+
 def unit_rate(kernel: str) -> Callable[[Bench], float]:
     """Operations of lanes in a cycle on a multiprocessor whose warps have four chains each."""
-    return lambda bench: _in_a_cycle(bench, kernel, 1024, lambda k, steps: (k.zeros(8 * BLOCK), steps), 4 * BLOCK)
+    what = {"unit_dfma": "f8", "unit_long": "i8"}.get(kernel, "f4" if kernel in FLOATS else "i4")
+    values = np.arange(1, BLOCK + 1).astype(what)
+    return lambda bench: _in_a_cycle(bench, kernel, 1024, lambda k, steps: (k.array(values), steps), 4 * BLOCK)
 
 
 def barrier_cycles(threads: int) -> Callable[[Bench], float]:
@@ -274,26 +284,42 @@ def block_cycles(threads: int) -> Callable[[Bench], float]:
     return measured
 
 
-def stream_sum(each: int, threads: int) -> Callable[[Bench], float]:
-    """GB/s of blocks of so many threads that read some doubles each."""
+def stream_sum(each: int, threads: int, size: int = STREAM) -> Callable[[Bench], float]:
+    """GB/s of blocks of so many threads that read some doubles each, of ``size`` in all."""
 
     def measured(bench: Bench) -> float:
         name = f"stream_sum{each}" if each > 1 else "stream_read"
         with bench.kernels() as kernels:
-            given = [kernels.zeros(8 * STREAM) for _ in range(2)]
-            found = kernels.sampled(name, STREAM // threads // each, threads, *given)
-        return 8 * STREAM / found.kernel_us / 1000
+            given = [kernels.zeros(8 * size) for _ in range(2)]
+            found = kernels.sampled(name, size // threads // each, threads, *given)
+        return 8 * size / found.kernel_us / 1000
+
+    return measured
+
+
+def l2_rate(each_mib: int, threads: int) -> Callable[[Bench], float]:
+    """Bytes in a cycle from a set of so many MiB in L2, by blocks of so many threads; from the difference of two launches."""
+    each = 8
+
+    def measured(bench: Bench) -> float:
+        part = each * threads * 8
+        blocks = 4 * each_mib * MIB // part
+        with bench.kernels() as kernels:
+            given = kernels.zeros(each_mib * MIB), kernels.zeros(8 * BLOCK), each_mib * MIB // part, each
+            kernels.launch("read_set", blocks, threads, *given)
+            many, few = (_cycles(kernels.launch("read_set", n * blocks, threads, *given)[1], bench.gpu) for n in (3, 1))
+        return 2 * blocks * part / (many - few)
 
     return measured
 
 
 def atomic_operations(bench: Bench) -> float:
     """Operations of L2 for 163,840 threads that add to one word: a count, of a virtual GPU."""
-    from kernelwright.device.timing_model.atomics import word_operations
+    from kernelwright.device.timing_model.atomics import sector_operations
 
     with bench.kernels() as kernels:
         observed, _ = kernels.launch("add", 160, 1024, kernels.zeros(4), 1)
-    return sum(word_operations(observed, a) for a in observed.accesses if a.kind == "atomic")
+    return sum(sector_operations(observed, a) for a in observed.accesses if a.kind == "atomic")
 
 
 def _cycles(found: Time, gpu: Gpu) -> float:

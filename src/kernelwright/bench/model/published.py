@@ -169,6 +169,7 @@ def _atomics() -> list[Published]:
             10240,
             ACCEL,
             "hardware counter of L2 atomics: lanes that meet are one operation by sixteens",
+            "the model counts the turns that a slice takes, as their times on an H200 have it",
         ),
         *(Published(ATOMICS[n], "a100", figure, RAJA, "integers, blocks of 256", UNNAMED) for n, figure in rates),
         Published(ATOMICS[1], "rtx4090", 62.0, WEBGPU, "32 additions a thread to one word", AGGREGATED),

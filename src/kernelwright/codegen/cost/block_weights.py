@@ -155,6 +155,8 @@ def _step(placed: Placed) -> Step:
         position=user_position(placed.ptx.source) if placed.ptx else None,
         bytes=each.bytes if each.kind != "load_const" or _names_constants(placed.ptx) else 0,
         guarded=each.guarded,
+        turns=each.turns,
+        counts_lanes=each.counts_lanes,
     )
 
 

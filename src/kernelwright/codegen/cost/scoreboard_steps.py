@@ -16,7 +16,8 @@ class Step:
     alone. ``stall``: cycles until the next step may start. ``waits``: results that must be there before it starts;
     ``sets``: the result it makes, ``frees``: what is done with when its operands have been read; -1 for none.
     ``block``: the IR block it was made from, which need not be the one that issues it. ``bytes``: what each lane asks memory
-    for, 0 for what is no load or store; ``guarded``: whether it may be issued for no lane.
+    for, 0 for what is no load or store; ``guarded``: whether it may be issued for no lane. ``turns``: how many of its pipe each
+    of its turns is; ``counts_lanes``: an atomic for which lanes that meet take no further turns.
     """
 
     kind: str
@@ -30,6 +31,8 @@ class Step:
     position: Position | None
     bytes: int = 0
     guarded: bool = False
+    turns: float = 1.0
+    counts_lanes: bool = False
 
     @property
     def issues(self) -> float:

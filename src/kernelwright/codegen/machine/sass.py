@@ -74,6 +74,14 @@ FEW_DOUBLES = (75, 86, 87, 89, 120, 121)
 """Architectures with two double-precision units to a multiprocessor, which convert, too: two results a cycle. Source: CUDA C++ Programming
 Guide 12.9, 'Arithmetic Instructions', type conversions from and to 64-bit types; the others have 16, as of any conversion."""
 
+COUNTING_ATOMIC = 0xF8C
+"""ATOMS.POPC.INC: adds to a word of shared memory the number of lanes that meet there, in one turn: what atomicAdd of 1 becomes where
+nobody reads what it returns. The low twelve bits; source: found by compiling both."""
+WIDE_PRODUCT = 0x025
+"""IMAD.WIDE."""
+WIDE_PRODUCT_TURNS: dict[int, float] = {90: 2.0}
+"""Turns of its pipe that one takes, by architecture: measured on an H200 (docs/timing-model.md); of others nobody has said it."""
+
 WIDTHS = (1, 1, 2, 2, 4, 8, 16, 16)
 """Bytes of a load or store by bits 73 to 75: U8, S8, U16, S16, 32, 64, 128. Source: found with PTX of known widths."""
 
@@ -115,6 +123,10 @@ class Instruction:
     """Whether control can also go on behind it, for branches, exits and returns."""
     bytes: int = 0
     """What each lane asks memory for, of loads and stores."""
+    turns: float = 1.0
+    """That its pipe takes for it."""
+    counts_lanes: bool = False
+    """Of an atomic: whether lanes that meet take no further turns."""
 
 
 def opcode_class(instruction: int) -> str:
@@ -159,6 +171,8 @@ def _read(address: int, low: int, high: int, arch_number: int) -> Instruction:
         flavour,
         conditional,
         WIDTHS[high >> 9 & 7] if kind.startswith(("load", "store")) else 0,
+        WIDE_PRODUCT_TURNS.get(arch_number, 1.0) if opcode == WIDE_PRODUCT else 1.0,
+        low & 0xFFF == COUNTING_ATOMIC,
     )
 
 

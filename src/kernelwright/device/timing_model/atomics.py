@@ -1,12 +1,13 @@
 """How long L2 is busy with atomics: word-operations on the line that takes most of them, and all of them over the chip.
 
-Lanes of half a warp that meet at a word are one operation of L2: 163,840 threads that add to one word are 10,240 of them by the hardware's
-counters (V100; accel-sim/gpgpu-sim_distribution, pull request 33). A line takes two in a cycle: adding to ten words of one line takes 11
-cycles a warp (a GPU that is not named; llnl/RAJA, pull request 1624), ten words in each half being 20 operations. The chip takes two
-in a cycle of each slice of L2: 181 G a second on 10,000 words in the same measurement are 80 % of what that is on an A100.
+A slice of L2 takes the words of a sector together, and lanes that meet at a word one after the other: on an H200 a warp that adds to one
+word takes it 46 cycles, to two words 23, to four 12, to the eight of a sector 4.7, to the 32 words of a line 4.7 as well, and to
+eight sectors of 256 bytes 47, 32 lanes in all (``make gpu``, 2026-11-27). Ten words take 9.6; on another GPU, which is not named, 11
+(llnl/RAJA, pull request 1624). Pieces of 256 bytes are of different slices, or meet by chance: beside 64 words, 256 are 2 to 4 times as
+fast (2 when everybody begins with the same), 1,000 are 5.9, 4,096 are 15 to 17. All slices together take some 23 sectors in a cycle.
+Whether the old value is used makes no difference; float additions take as long, but for lanes that meet: 3.5 cycles each, not 1.45.
 
-Not known: whether a slice takes neighbouring words of a line together, what 64 bits, floating point, exchanges and compare-and-swap cost
-beside integer additions, and whether operations whose result is used are slower.
+Not known: what 64 bits, exchanges and compare-and-swap cost, and what other GPUs do.
 """
 
 from __future__ import annotations
@@ -19,32 +20,35 @@ import numpy.typing as npt
 from kernelwright.device.timing_model.counters import AccessCount, BlockTrace, Observed
 from kernelwright.target import WARP
 
-OPERATIONS_PER_CYCLE = 2
-"""Of a line, and of a slice."""
-BYTES_OF_SLICE = 64
-"""What a slice of L2 delivers in a cycle; the table has the rate of all slices together."""
+CYCLES = 1.3
+"""Of a slice, for a sector's words, or for one more lane at one of them: 1.16 and 1.45 as measured."""
+PIECE_SHIFT = 1
+"""Lines of a slice that lie beside each other: two, 256 bytes."""
+SPREAD = 0.65
+"""Pieces keep as many slices busy as their number to this power comes to: fitted to 4, 16 and 64 pieces."""
+BYTES_PER_OPERATION = 200
+"""Of L2's rate over the whole chip: what all slices together take in a cycle, 4,700 bytes of loads or 23 sectors of atomics."""
 
 
 def atomic_cycles(observed: Observed, trace: Sequence[BlockTrace], l2_bytes_per_cycle: int) -> float:
     """Over the launch; ``trace``: logged blocks, which say how operations are spread over lines. Without them all are on one."""
     which = [i for i, a in enumerate(observed.accesses) if a.kind == "atomic" and a.space == "global"]
-    total = sum(word_operations(observed, observed.accesses[i]) for i in which)
-    on_one_line = total * _hottest_share(trace, which) / OPERATIONS_PER_CYCLE
-    return max(on_one_line, total * BYTES_OF_SLICE / (OPERATIONS_PER_CYCLE * l2_bytes_per_cycle))
+    total = sum(sector_operations(observed, observed.accesses[i]) for i in which)
+    slices = (1 / _hottest_share(trace, which)) ** SPREAD
+    return max(total * CYCLES / slices, total * BYTES_PER_OPERATION / l2_bytes_per_cycle)
 
 
-def word_operations(observed: Observed, access: AccessCount) -> float:
-    """Of an access over the launch: different words of each half of a warp. Of the lanes that ask, as many share a word as meet where most
-    do; half of these in each half."""
+def sector_operations(observed: Observed, access: AccessCount) -> float:
+    """Of an access over the launch: turns that slices take for it. As many in each sector as lanes meet where most do, but no more than
+    there are lanes."""
     if not access.requests:
         return 0.0
     blocks = [b for b in observed.blocks if (b.function, b.label) == (access.function, access.label) and b.executions]
     executions = sum(b.executions for b in blocks)
     lanes = sum(b.lanes for b in blocks) / executions if executions else float(WARP)
     meeting = 1 + access.serial / access.requests
-    if lanes > WARP // 2:
-        meeting = max(1.0, meeting / 2)
-    return access.requests * max(1.0, lanes / meeting)
+    sectors = max(1.0, access.sectors / access.requests)
+    return access.requests * max(1.0, min(lanes, sectors * meeting))
 
 
 def _hottest_share(trace: Sequence[BlockTrace], accesses: Sequence[int]) -> float:
@@ -52,7 +56,7 @@ def _hottest_share(trace: Sequence[BlockTrace], accesses: Sequence[int]) -> floa
     hit = np.concatenate(lines) if lines else np.zeros(0, np.uint64)
     if not len(hit):
         return 1.0
-    _, counts = np.unique(hit >> np.uint64(4), return_counts=True)
+    _, counts = np.unique(hit >> np.uint64(4 + PIECE_SHIFT), return_counts=True)
     return float(counts.max()) / float(counts.sum())
 
 

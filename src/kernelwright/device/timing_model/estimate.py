@@ -1,14 +1,14 @@
 """Counters → time: how long each part of the machine would be busy, and what that makes together.
 
-work of the busiest multiprocessor ─ issue, pipes, L1 and shared memory ┐
-work of the chip                   ─ L2, memory, atomics                ├─ (Σ cyclesⁿ)^(1/n), and the launch
-rounds of blocks × time of a block ─ latency and barriers               ┘
+work of the busiest multiprocessor ─ the largest of issue, pipes, L1 and shared memory     ┐
+work of the chip                   ─ the largest of L2, memory, atomics, blocks to be started ├─ (Σ cyclesⁿ)^(1/n), and the launch
+rounds of blocks × time of a block ─ latency and barriers                                  ┘
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from kernelwright.calibration import Calibration
 from kernelwright.codegen.cost.block_weights import Weights
-from kernelwright.device.timing_model.atomics import word_operations
+from kernelwright.device.timing_model.atomics import sector_operations
 from kernelwright.device.timing_model.caches import Traffic, traffic
 from kernelwright.device.timing_model.counters import SECTOR, AccessCount, Observed
 from kernelwright.device.timing_model.machine_accesses import machine_accesses
@@ -209,7 +209,7 @@ class Work:
             for pipe, n in step.pipes:
                 self.turns["issue"] += n * times
                 if pipe:
-                    self.turns[pipe] += n * times
+                    self.turns[pipe] += n * times * step.turns
         self.turns["fma"] += self.turns["imad"]
 
     def kinds(self) -> dict[str, float]:
@@ -234,7 +234,7 @@ class Work:
             for index, access in enumerate(self.observed.accesses):
                 operations = term == "atomics" and access.kind == "atomic" and access.space == "global"
                 amount = (
-                    word_operations(self.observed, access)
+                    sector_operations(self.observed, access)
                     if operations
                     else _of_access(term, access, self.moved.to_l2[index])
                 )
@@ -243,7 +243,9 @@ class Work:
             return found
         found = {}
         for step, times in zip(self.layout.steps, self.ran.tolist(), strict=True):
-            amount = sum(n for pipe, n in step.pipes if _feeds(pipe, term)) * times
+            amount = (
+                sum(n * (1 if term == "issue" else step.turns) for pipe, n in step.pipes if _feeds(pipe, term)) * times
+            )
             if amount:
                 place = (step.position.file, step.position.line) if step.position else UNKNOWN_LINE
                 found[place] = found.get(place, 0.0) + amount
@@ -301,50 +303,72 @@ def _busy(work: Work, moved: Traffic, gpu: Gpu, share: float) -> dict[str, float
         "l2": max(to_l2 / gpu.l2_bytes_per_cycle, share * to_l2 / sm.l2_bytes_per_cycle),
         "memory": moved.dram_bytes / gpu.dram_bytes_per_cycle,
         "atomics": moved.atomic_cycles,
+        "blocks": gpu.block_cycles * (work.observed.geometry.blocks - 1),
     }
 
 
-def _together(busy: Mapping[str, float], norm: int) -> float:
-    """Parts that overlap, more the larger the norm: its power mean without the mean. Latency and barriers do not overlap.
-
-    Roots of powers of two alone, which are exact to the last bit on every machine.
-    """
-    parts = _parts(busy)
-    most = max(parts.values(), default=0.0)
-    if most <= 0:
-        return 0.0
-    total = math.fsum(_power(part / most, norm) for part in parts.values() if part)
-    for _ in range(norm.bit_length() - 1):
-        total = math.sqrt(total)
-    return most * total
+CHIP = frozenset({"l2", "memory", "atomics", "blocks"})
+"""Parts of the whole chip; all others but the waits are of each multiprocessor."""
+WAITS = ("latency", "barriers")
+"""They follow each other: a warp that waits for one does not wait for the other."""
+WITHIN = 16.0
+"""The norm of parts of one place, which work side by side: a multiprocessor that issues in each cycle can multiply in each cycle."""
 
 
-def _parts(busy: Mapping[str, float]) -> dict[str, float]:
-    parts = {n: x for n, x in busy.items() if n not in ("latency", "barriers")}
-    parts["latency"] = busy["latency"] + busy["barriers"]
-    return parts
+def _together(busy: Mapping[str, float], norm: float) -> float:
+    """What a multiprocessor does, what the chip does, and waits, which overlap, more the larger the norm: their power mean without
+    the mean. Exact to the last bit on every machine (``_power``, ``_root``)."""
+    return _joined([_joined(list(group.values()), WITHIN) for group in _groups(busy)], norm)
 
 
-def _power(x: float, norm: int) -> float:
-    for _ in range(norm.bit_length() - 1):
-        x *= x
+def _groups(busy: Mapping[str, float]) -> tuple[dict[str, float], ...]:
+    """The parts by place; the waits are one part."""
+    own = {n: x for n, x in busy.items() if n not in CHIP and n not in WAITS}
+    return own, {n: x for n, x in busy.items() if n in CHIP}, {"waits": sum(busy[n] for n in WAITS)}
+
+
+def _joined(parts: Sequence[float], norm: float) -> float:
+    most = max(parts, default=0.0)
+    return most * _root(math.fsum(_power(part / most, norm) for part in parts), norm) if most > 0 else 0.0
+
+
+def _power(x: float, norm: float) -> float:
+    """``norm``: a power of two, or 1.5; products and square roots are exact to the last bit."""
+    if norm == 1.5:
+        return x * math.sqrt(x)
+    while norm > 1:
+        x, norm = x * x, norm / 2
     return x
 
 
-def _shares(busy: Mapping[str, float], norm: int) -> dict[str, float]:
+def _root(x: float, norm: float) -> float:
+    """Of a number between 1 and some 20. For 1.5 the third root of its square, by Newton's method: sums, products and quotients alone."""
+    if norm == 1.5:
+        square, found = x * x, x
+        for _ in range(12):
+            found = (2 * found + square / (found * found)) / 3
+        return found
+    while norm > 1:
+        x, norm = math.sqrt(x), norm / 2
+    return x
+
+
+def _shares(busy: Mapping[str, float], norm: float) -> dict[str, float]:
     """How much of the result each part answers for; they add up to 1."""
-    parts = _parts(busy)
-    most = max(parts.values(), default=0.0)
-    if most <= 0:
-        return dict.fromkeys(busy, 0.0)
-    powers = {n: _power(x / most, norm) for n, x in parts.items()}
-    total = math.fsum(powers.values())
-    found = {n: p / total for n, p in powers.items()}
-    both = found.pop("latency")
-    whole = parts["latency"]
-    for name in ("latency", "barriers"):
-        found[name] = both * busy[name] / whole if whole else 0.0
-    return found
+    found = dict.fromkeys(busy, 0.0)
+    groups = _groups(busy)
+    sizes = [_joined(list(group.values()), WITHIN) for group in groups]
+    for group, share in zip(groups, _portions(sizes, norm), strict=True):
+        found |= {n: share * portion for n, portion in zip(group, _portions(list(group.values()), WITHIN), strict=True)}
+    both, whole = found.pop("waits"), sum(busy[n] for n in WAITS)
+    return found | {n: both * busy[n] / whole if whole else 0.0 for n in WAITS}
+
+
+def _portions(parts: Sequence[float], norm: float) -> list[float]:
+    most = max(parts, default=0.0)
+    powers = [_power(part / most, norm) if most > 0 else 0.0 for part in parts]
+    total = math.fsum(powers)
+    return [power / total if total else 0.0 for power in powers]
 
 
 def _lines(work: Work, board: Scoreboard, shares: Mapping[str, float], cycles: float) -> tuple[LineCost, ...]:

@@ -52,7 +52,8 @@ class _Instruction:
 def machine_accesses(observed: Observed, weights: Weights) -> Observed:
     """The launch with its accesses as ``weights`` makes them; as it is where they tell of none, or where that is done already.
 
-    Atomics stay as they are. Local memory that only the code uses (spilled registers) is added, behind the others.
+    Atomics stay as they are, but for those that count the lanes that meet, which take no further turns. Local memory that only
+    the code uses (spilled registers) is added, behind the others.
     """
     instructions = _instructions(observed, weights)
     if observed.counted_in != "IR" or not instructions:
@@ -60,7 +61,8 @@ def machine_accesses(observed: Observed, weights: Weights) -> Observed:
     accesses = [_Access(a, a.requests if a.kind != "atomic" else 0) for a in observed.accesses]
     _match([a for a in accesses if a.left], instructions)
     groups: dict[Hashable, int] = {}
-    made = tuple(_as_made(each, groups) for each in accesses)
+    counting = _counting_places(weights)
+    made = tuple(_as_made(each, groups, counting) for each in accesses)
     return replace(
         observed,
         accesses=(*made, *_spilled(instructions)),
@@ -144,8 +146,23 @@ def _proportional(weights: Sequence[int], total: int) -> list[int]:
     return parts
 
 
-def _as_made(access: _Access, groups: dict[Hashable, int]) -> AccessCount:
+def _counting_places(weights: Weights) -> frozenset[tuple[str, str, str, int]]:
+    """Function, block and source line of which all atomics count lanes."""
+    found: dict[tuple[str, str, str, int], bool] = {}
+    for (function, _), segments in weights.blocks.items():
+        for step in (s for segment in segments for s in segment if s.kind == "atomic"):
+            file, line = (step.position.file, step.position.line) if step.position else ("", 0)
+            place = (function, step.block, file, line)
+            found[place] = found.get(place, True) and step.counts_lanes
+    return frozenset(place for place, counts in found.items() if counts)
+
+
+def _as_made(
+    access: _Access, groups: dict[Hashable, int], counting: frozenset[tuple[str, str, str, int]]
+) -> AccessCount:
     it = access.counted
+    if it.kind == "atomic" and it.space == "shared" and (it.function, it.label, it.file, it.line) in counting:
+        return replace(it, serial=0)
     if it.kind == "atomic" or not it.requests:
         return it
     kept = it.requests - access.left

@@ -122,6 +122,26 @@ __global__ void add_shared(int *out, int words, int times) {
   __syncthreads();
   if (bins[threadIdx.x] == -5) *out = 1;
 }
+__global__ void add_shared_value(int *out, int words, int times) {
+  __shared__ int bins[1024];
+  for (int i = threadIdx.x; i < 1024; i += blockDim.x) bins[i] = 0;
+  __syncthreads();
+  unsigned at = threadIdx.x % (unsigned)words;
+#pragma unroll 4
+  for (int i = 0; i < times; ++i) atomicAdd(&bins[at], i);
+  __syncthreads();
+  if (bins[threadIdx.x] == -5) *out = 1;
+}
+__global__ void add_shared_float(float *out, int words, int times) {
+  __shared__ float bins[1024];
+  for (int i = threadIdx.x; i < 1024; i += blockDim.x) bins[i] = 0;
+  __syncthreads();
+  unsigned at = threadIdx.x % (unsigned)words;
+#pragma unroll 4
+  for (int i = 0; i < times; ++i) atomicAdd(&bins[at], 1.5f);
+  __syncthreads();
+  if (bins[threadIdx.x] == -5) *out = 1;
+}
 
 // Blocks that do nothing, and blocks that only meet.
 __global__ void nothing(int *to) {}
@@ -177,3 +197,28 @@ UNIT(unit_long, long long, x * k + k)
 UNIT(unit_shuffle, int, __shfl_xor_sync(0xffffffffu, x, 1) + k)
 UNIT(unit_convert, float, (float)((int)x + 1))
 UNIT(unit_popc, int, __popc(x) + k)
+
+// Four values that go round: nothing folds, and each step is one instruction.
+#define ROUND(name, type, step)                                                       \
+  __global__ void name(type *to, int steps) {                                         \
+    type a = to[0], b = to[1], c = to[2], d = to[3], k = to[4];                       \
+    _Pragma("unroll 1") for (int i = 0; i < steps; i += 16) {                         \
+      _Pragma("unroll") for (int j = 0; j < 16; ++j) {                                \
+        { type x = a, y = b; a = step; }                                              \
+        { type x = b, y = c; b = step; }                                              \
+        { type x = c, y = d; c = step; }                                              \
+        { type x = d, y = a; d = step; }                                              \
+      }                                                                               \
+    }                                                                                 \
+    if (a + b + c + d == 1234) to[threadIdx.x] = a + k;                               \
+  }
+ROUND(round_add, int, x + y)
+ROUND(round_and, int, (x & y) ^ k)
+ROUND(round_shift, int, x << (y & 31))
+ROUND(round_min, int, min(x, y))
+ROUND(round_less, int, x < y ? k : y)
+ROUND(round_fadd, float, x + y)
+ROUND(round_fmin, float, fminf(x, y))
+ROUND(round_fless, float, x < y ? k : y)
+ROUND(round_mixed, int, (j & 1) ? x + y : (x & y) ^ k)
+ROUND(round_half, float, (j & 1) ? x + y : fmaf(x, y, k))
