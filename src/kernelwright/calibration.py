@@ -18,7 +18,7 @@ from kernelwright.lazy_dataclasses import dataclass
 
 UNCALIBRATED = "uncalibrated"
 FORMAT = 1
-NORMS = (1, 1.5, 2, 4, 8, 16)
+NORMS = (1, 2, 4, 8, 16)
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Calibration:
     held_out: float | None = None
     source: str = ""
     left_alone: tuple[str, ...] = ()
-    norm: float = 1.5
+    norm: int = 4
     scale: float = 1.0
     """On the time of a kernel as a whole, without what launching costs: a clock that is lower than the table's, say."""
     launch: float = 1.0

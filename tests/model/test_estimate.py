@@ -156,13 +156,13 @@ def test_a_kernel_that_does_nothing_takes_a_launch() -> None:
     assert (found.time_us, found.cycles, found.bound_by, found.lines) == (H100.launch_us, 0.0, "launch", ())
 
 
-@pytest.mark.parametrize("norm", [1, 1.5, 2, 4, 8, 16])
-def test_places_are_joined_by_a_power_mean(norm: float) -> None:
-    """What multiprocessors do, what the chip does, and waits: their sum with norm 1, hardly more than one with norm 16."""
+@pytest.mark.parametrize("norm", [1, 2, 4, 8, 16])
+def test_places_are_joined_by_a_power_mean(norm: int) -> None:
+    """What the chip does and waits follow each other; with what multiprocessors do: their sum with norm 1, hardly more than one with 16."""
     w = weights({"entry": [step("fp64") for _ in range(300)]})
     found = estimate(observed([count("entry", WARPS)], **BLOCKS), w, H100, Calibration(norm=norm))
     busy = terms(found)
-    places = [max(busy["fp64"], busy["issue"]), busy["blocks"], busy["latency"]]
+    places = [max(busy["fp64"], busy["issue"]), busy["blocks"] + busy["latency"]]
     assert found.cycles == pytest.approx(sum(x**norm for x in places) ** (1 / norm), rel=1e-3)
 
 

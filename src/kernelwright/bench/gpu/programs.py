@@ -71,9 +71,10 @@ def run_programs(folder: Path, runtime: Path, device: str, say: Say, until: Dead
         say(name)
         row = rows[name]
         try:
-            row |= _measured(load(row["program"]), folder / name, runtime, device)
+            row |= _measured(load(row["program"]), (folder / name).resolve(), runtime.resolve(), device)
         except KernelwrightError as error:
             row["failed"] = error.message
+            result.at_most("programs that fail", 1, 0)
         result.rows.append(row)
     result.rows += means(result.rows)
     wrong = sum(

@@ -10,9 +10,10 @@ import shlex
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from kernelwright.bench.gpu.deadline import NEVER, Deadline
+from kernelwright.bench.gpu.deadline import NEVER, SIDE_BY_SIDE, Deadline
 from kernelwright.bench.gpu.nvcc import find_nvcc
 from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.cuda.clang import HEADERS
@@ -43,9 +44,23 @@ def run_tune(
         return result
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
+        say("building")
+        names = list(names)
+        with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+            built = dict(
+                zip(
+                    names,
+                    pool.map(lambda name: _built(PROGRAMS[name], Path(folder), build or by_nvcc), names),
+                    strict=True,
+                )
+            )
         for name in until.before(names, result):
             say(name)
-            rows += _rows(PROGRAMS[name], Path(folder), ordinal, build or by_nvcc, result)
+            executable, trouble = built[name]
+            if trouble:
+                result.notes.append(f"{name} is not built: {trouble}")
+            else:
+                rows += _rows(PROGRAMS[name], executable, ordinal, result)
     result.rows = rows
     served = [row for row in rows if row["served"]]
     share = max((row["configurations"] / row["promised"] for row in rows), default=None)
@@ -65,14 +80,15 @@ def by_nvcc(source: Path, executable: Path) -> str:
     return (done.stderr.strip().splitlines() or ["it said nothing"])[-1] if done.returncode else ""
 
 
-def _rows(program: MultiVersionProgram, folder: Path, ordinal: int, build: Build, result: Measured) -> list[Row]:
+def _built(program: MultiVersionProgram, folder: Path, build: Build) -> tuple[Path, str]:
+    """The executable, and why there is none."""
     source, executable = folder / f"{program.name}.cu", folder / program.name
     source.write_text(program.text())
     (folder / HEADER).write_text((HEADERS / HEADER).read_text())
-    trouble = build(source, executable)
-    if trouble:
-        result.notes.append(f"{program.name} is not built: {trouble}")
-        return []
+    return executable, build(source, executable)
+
+
+def _rows(program: MultiVersionProgram, executable: Path, ordinal: int, result: Measured) -> list[Row]:
     # The arguments of a dataset are words of their own: the shell splits $0.
     inner = shlex.quote(f"exec {shlex.quote(str(executable))} $0")
     command = f"CUDA_VISIBLE_DEVICES={ordinal} KW_TUNING=1 sh -c {inner} {DATA}"

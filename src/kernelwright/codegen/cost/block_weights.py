@@ -157,6 +157,7 @@ def _step(placed: Placed) -> Step:
         guarded=each.guarded,
         turns=each.turns,
         counts_lanes=each.counts_lanes,
+        spins=each.spins,
     )
 
 

@@ -17,7 +17,8 @@ class Step:
     ``sets``: the result it makes, ``frees``: what is done with when its operands have been read; -1 for none.
     ``block``: the IR block it was made from, which need not be the one that issues it. ``bytes``: what each lane asks memory
     for, 0 for what is no load or store; ``guarded``: whether it may be issued for no lane. ``turns``: how many of its pipe each
-    of its turns is; ``counts_lanes``: an atomic for which lanes that meet take no further turns.
+    of its turns is; ``counts_lanes``: an atomic for which lanes that meet take no further turns; ``spins``: one that compares and swaps
+    until it has won.
     """
 
     kind: str
@@ -33,6 +34,7 @@ class Step:
     guarded: bool = False
     turns: float = 1.0
     counts_lanes: bool = False
+    spins: bool = False
 
     @property
     def issues(self) -> float:

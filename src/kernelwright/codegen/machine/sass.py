@@ -77,6 +77,8 @@ Guide 12.9, 'Arithmetic Instructions', type conversions from and to 64-bit types
 COUNTING_ATOMIC = 0xF8C
 """ATOMS.POPC.INC: adds to a word of shared memory the number of lanes that meet there, in one turn: what atomicAdd of 1 becomes where
 nobody reads what it returns. The low twelve bits; source: found by compiling both."""
+SPINNING_ATOMIC = 0x18D
+"""ATOMS.CAST.SPIN, or a compare-and-swap that is asked for: the former in a loop, for additions of floats to shared memory."""
 WIDE_PRODUCT = 0x025
 """IMAD.WIDE."""
 WIDE_PRODUCT_TURNS: dict[int, float] = {90: 2.0}
@@ -127,6 +129,8 @@ class Instruction:
     """That its pipe takes for it."""
     counts_lanes: bool = False
     """Of an atomic: whether lanes that meet take no further turns."""
+    spins: bool = False
+    """Of an atomic: whether it is one of a loop that compares and swaps until it has won."""
 
 
 def opcode_class(instruction: int) -> str:
@@ -173,6 +177,7 @@ def _read(address: int, low: int, high: int, arch_number: int) -> Instruction:
         WIDTHS[high >> 9 & 7] if kind.startswith(("load", "store")) else 0,
         WIDE_PRODUCT_TURNS.get(arch_number, 1.0) if opcode == WIDE_PRODUCT else 1.0,
         low & 0xFFF == COUNTING_ATOMIC,
+        opcode == SPINNING_ATOMIC and bool(high >> 23 & 1),
     )
 
 

@@ -17,13 +17,14 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from kernelwright.device.timing_model.counters import AccessCount, BlockTrace, Observed
+from kernelwright.device.timing_model.counters import LINE, AccessCount, BlockTrace, Observed
 from kernelwright.target import WARP
 
 CYCLES = 1.3
 """Of a slice, for a sector's words, or for one more lane at one of them: 1.16 and 1.45 as measured."""
 PIECE_SHIFT = 1
 """Lines of a slice that lie beside each other: two, 256 bytes."""
+PIECE = LINE << PIECE_SHIFT
 SPREAD = 0.65
 """Pieces keep as many slices busy as their number to this power comes to: fitted to 4, 16 and 64 pieces."""
 BYTES_PER_OPERATION = 200
@@ -34,7 +35,7 @@ def atomic_cycles(observed: Observed, trace: Sequence[BlockTrace], l2_bytes_per_
     """Over the launch; ``trace``: logged blocks, which say how operations are spread over lines. Without them all are on one."""
     which = [i for i, a in enumerate(observed.accesses) if a.kind == "atomic" and a.space == "global"]
     total = sum(sector_operations(observed, observed.accesses[i]) for i in which)
-    slices = (1 / _hottest_share(trace, which)) ** SPREAD
+    slices: float = _pieces(observed, trace, which) ** SPREAD
     return max(total * CYCLES / slices, total * BYTES_PER_OPERATION / l2_bytes_per_cycle)
 
 
@@ -51,13 +52,20 @@ def sector_operations(observed: Observed, access: AccessCount) -> float:
     return access.requests * max(1.0, min(lanes, sectors * meeting))
 
 
-def _hottest_share(trace: Sequence[BlockTrace], accesses: Sequence[int]) -> float:
-    lines = [_asked_lines(block, accesses) for block in trace]
-    hit = np.concatenate(lines) if lines else np.zeros(0, np.uint64)
+def _pieces(observed: Observed, trace: Sequence[BlockTrace], accesses: Sequence[int]) -> float:
+    """How many pieces take all requests, if each took as many as the one that takes most. Where logged blocks have none in common,
+    others have their own as well, as far as there is memory."""
+    of_blocks = [_asked_lines(block, accesses) >> np.uint64(4 + PIECE_SHIFT) for block in trace]
+    hit = np.concatenate(of_blocks) if of_blocks else np.zeros(0, np.uint64)
     if not len(hit):
         return 1.0
-    _, counts = np.unique(hit >> np.uint64(4 + PIECE_SHIFT), return_counts=True)
-    return float(counts.max()) / float(counts.sum())
+    different, counts = np.unique(hit, return_counts=True)
+    pieces = float(counts.sum()) / float(counts.max())
+    some = [block for block in of_blocks if len(block)]
+    if len(some) > 1 and len(different) == sum(len(np.unique(block)) for block in some):
+        room = observed.touched_bytes / PIECE
+        pieces = max(pieces, min(pieces * observed.geometry.blocks / len(some), room))
+    return pieces
 
 
 def _asked_lines(block: BlockTrace, accesses: Sequence[int]) -> npt.NDArray[np.uint64]:

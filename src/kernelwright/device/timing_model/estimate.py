@@ -1,8 +1,8 @@
 """Counters → time: how long each part of the machine would be busy, and what that makes together.
 
-work of the busiest multiprocessor ─ the largest of issue, pipes, L1 and shared memory     ┐
-work of the chip                   ─ the largest of L2, memory, atomics, blocks to be started ├─ (Σ cyclesⁿ)^(1/n), and the launch
-rounds of blocks × time of a block ─ latency and barriers                                  ┘
+work of the busiest multiprocessor ─ the largest of issue, pipes, L1 and shared memory       ┐
+work of the chip                   ─ the largest of L2, memory, atomics, blocks to start ┐    ├─ (Σ cyclesⁿ)^(1/n), and the launch
+rounds of blocks × time of a block ─ latency and barriers                              ┴ Σ  ┘
 """
 
 from __future__ import annotations
@@ -311,60 +311,62 @@ CHIP = frozenset({"l2", "memory", "atomics", "blocks"})
 """Parts of the whole chip; all others but the waits are of each multiprocessor."""
 WAITS = ("latency", "barriers")
 """They follow each other: a warp that waits for one does not wait for the other."""
-WITHIN = 16.0
+WITHIN = 16
 """The norm of parts of one place, which work side by side: a multiprocessor that issues in each cycle can multiply in each cycle."""
 
 
-def _together(busy: Mapping[str, float], norm: float) -> float:
-    """What a multiprocessor does, what the chip does, and waits, which overlap, more the larger the norm: their power mean without
-    the mean. Exact to the last bit on every machine (``_power``, ``_root``)."""
-    return _joined([_joined(list(group.values()), WITHIN) for group in _groups(busy)], norm)
+def _together(busy: Mapping[str, float], norm: int) -> float:
+    """What multiprocessors do, and what takes them beyond themselves: what the chip does, and waits, one after the other, for warps that
+    wait for memory together get it together. The two overlap, more the larger the norm: their power mean without the mean.
+
+    Roots of powers of two alone, which are exact to the last bit on every machine.
+    """
+    own, chip, waits = _sizes(_groups(busy))
+    return _joined((own, chip + waits), norm)
 
 
 def _groups(busy: Mapping[str, float]) -> tuple[dict[str, float], ...]:
-    """The parts by place; the waits are one part."""
+    """The parts by place: multiprocessors, chip, waits."""
     own = {n: x for n, x in busy.items() if n not in CHIP and n not in WAITS}
-    return own, {n: x for n, x in busy.items() if n in CHIP}, {"waits": sum(busy[n] for n in WAITS)}
+    return own, {n: x for n, x in busy.items() if n in CHIP}, {n: busy[n] for n in WAITS}
 
 
-def _joined(parts: Sequence[float], norm: float) -> float:
+def _sizes(groups: Sequence[Mapping[str, float]]) -> tuple[float, float, float]:
+    own, chip, waits = (list(group.values()) for group in groups)
+    return _joined(own, WITHIN), _joined(chip, WITHIN), sum(waits)
+
+
+def _joined(parts: Sequence[float], norm: int) -> float:
     most = max(parts, default=0.0)
-    return most * _root(math.fsum(_power(part / most, norm) for part in parts), norm) if most > 0 else 0.0
+    if most <= 0:
+        return 0.0
+    total = math.fsum(_power(part / most, norm) for part in parts)
+    for _ in range(norm.bit_length() - 1):
+        total = math.sqrt(total)
+    return most * total
 
 
-def _power(x: float, norm: float) -> float:
-    """``norm``: a power of two, or 1.5; products and square roots are exact to the last bit."""
-    if norm == 1.5:
-        return x * math.sqrt(x)
-    while norm > 1:
-        x, norm = x * x, norm / 2
+def _power(x: float, norm: int) -> float:
+    for _ in range(norm.bit_length() - 1):
+        x *= x
     return x
 
 
-def _root(x: float, norm: float) -> float:
-    """Of a number between 1 and some 20. For 1.5 the third root of its square, by Newton's method: sums, products and quotients alone."""
-    if norm == 1.5:
-        square, found = x * x, x
-        for _ in range(12):
-            found = (2 * found + square / (found * found)) / 3
-        return found
-    while norm > 1:
-        x, norm = math.sqrt(x), norm / 2
-    return x
-
-
-def _shares(busy: Mapping[str, float], norm: float) -> dict[str, float]:
+def _shares(busy: Mapping[str, float], norm: int) -> dict[str, float]:
     """How much of the result each part answers for; they add up to 1."""
-    found = dict.fromkeys(busy, 0.0)
     groups = _groups(busy)
-    sizes = [_joined(list(group.values()), WITHIN) for group in groups]
-    for group, share in zip(groups, _portions(sizes, norm), strict=True):
-        found |= {n: share * portion for n, portion in zip(group, _portions(list(group.values()), WITHIN), strict=True)}
-    both, whole = found.pop("waits"), sum(busy[n] for n in WAITS)
-    return found | {n: both * busy[n] / whole if whole else 0.0 for n in WAITS}
+    own, chip, waits = _sizes(groups)
+    inside, beyond = _portions((own, chip + waits), norm)
+    there = beyond / (chip + waits) if chip + waits else 0.0
+    norms = WITHIN, WITHIN, 1
+    return {
+        name: share * portion
+        for group, share, within in zip(groups, (inside, there * chip, there * waits), norms, strict=True)
+        for name, portion in zip(group, _portions(list(group.values()), within), strict=True)
+    }
 
 
-def _portions(parts: Sequence[float], norm: float) -> list[float]:
+def _portions(parts: Sequence[float], norm: int) -> list[float]:
     most = max(parts, default=0.0)
     powers = [_power(part / most, norm) if most > 0 else 0.0 for part in parts]
     total = math.fsum(powers)

@@ -143,7 +143,7 @@ def _moves(step: float, constants: Sequence[str]) -> list[tuple[str, float]]:
 
 def _moved(calibration: Calibration, name: str, value: float) -> Calibration:
     if name == "norm":
-        return calibration.changed(name, value)
+        return calibration.changed(name, int(value))
     return calibration.changed(name, _bounded(getattr(calibration, name) * value))
 
 

@@ -23,6 +23,9 @@ from kernelwright.device.timing_model.counters import SECTOR, AccessCount, Kind,
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import WARP
 
+SPIN_TURNS = 43
+"""Turns of one that compares and swaps until it has won, for each lane that meets others: cycles measured on an H200, where 32 lanes that
+add floats to one word of shared memory take 1,395, and four to each of eight words 175."""
 GENERIC = "generic"
 SPACES = {"global": "global", "shared": "shared", "local": "local", "const": "constant", GENERIC: GENERIC}
 """The memory that an instruction's class names, as accesses call it."""
@@ -52,8 +55,8 @@ class _Instruction:
 def machine_accesses(observed: Observed, weights: Weights) -> Observed:
     """The launch with its accesses as ``weights`` makes them; as it is where they tell of none, or where that is done already.
 
-    Atomics stay as they are, but for those that count the lanes that meet, which take no further turns. Local memory that only
-    the code uses (spilled registers) is added, behind the others.
+    Atomics stay as they are, but for those of shared memory that count the lanes that meet, which take no further turns, and those
+    that spin, which take more. Local memory that only the code uses (spilled registers) is added, behind the others.
     """
     instructions = _instructions(observed, weights)
     if observed.counted_in != "IR" or not instructions:
@@ -61,8 +64,8 @@ def machine_accesses(observed: Observed, weights: Weights) -> Observed:
     accesses = [_Access(a, a.requests if a.kind != "atomic" else 0) for a in observed.accesses]
     _match([a for a in accesses if a.left], instructions)
     groups: dict[Hashable, int] = {}
-    counting = _counting_places(weights)
-    made = tuple(_as_made(each, groups, counting) for each in accesses)
+    turns = _turns_of_meeting(weights)
+    made = tuple(_as_made(each, groups, turns) for each in accesses)
     return replace(
         observed,
         accesses=(*made, *_spilled(instructions)),
@@ -146,23 +149,25 @@ def _proportional(weights: Sequence[int], total: int) -> list[int]:
     return parts
 
 
-def _counting_places(weights: Weights) -> frozenset[tuple[str, str, str, int]]:
-    """Function, block and source line of which all atomics count lanes."""
-    found: dict[tuple[str, str, str, int], bool] = {}
+Place = tuple[str, str, str, int]
+"""Function, block and source line."""
+
+
+def _turns_of_meeting(weights: Weights) -> dict[Place, int]:
+    """For each place with atomics: turns that a further lane at a word of shared memory takes; the most of them decides."""
+    found: dict[Place, int] = {}
     for (function, _), segments in weights.blocks.items():
         for step in (s for segment in segments for s in segment if s.kind == "atomic"):
             file, line = (step.position.file, step.position.line) if step.position else ("", 0)
             place = (function, step.block, file, line)
-            found[place] = found.get(place, True) and step.counts_lanes
-    return frozenset(place for place, counts in found.items() if counts)
+            found[place] = max(found.get(place, 0), 0 if step.counts_lanes else SPIN_TURNS if step.spins else 1)
+    return found
 
 
-def _as_made(
-    access: _Access, groups: dict[Hashable, int], counting: frozenset[tuple[str, str, str, int]]
-) -> AccessCount:
+def _as_made(access: _Access, groups: dict[Hashable, int], turns: dict[Place, int]) -> AccessCount:
     it = access.counted
-    if it.kind == "atomic" and it.space == "shared" and (it.function, it.label, it.file, it.line) in counting:
-        return replace(it, serial=0)
+    if it.kind == "atomic" and it.space == "shared":
+        return replace(it, serial=it.serial * turns.get((it.function, it.label, it.file, it.line), 1))
     if it.kind == "atomic" or not it.requests:
         return it
     kept = it.requests - access.left
