@@ -311,8 +311,9 @@ CHIP = frozenset({"l2", "memory", "atomics", "blocks"})
 """Parts of the whole chip; all others but the waits are of each multiprocessor."""
 WAITS = ("latency", "barriers")
 """They follow each other: a warp that waits for one does not wait for the other."""
-WITHIN = 16
-"""The norm of parts of one place, which work side by side: a multiprocessor that issues in each cycle can multiply in each cycle."""
+OWN_NORM, CHIP_NORM = 4, 16
+"""Of parts of one place. Parts of the chip work side by side. So do those of a multiprocessor when nothing else is in the way (an H200
+multiplies in 120 of 128 lanes while it issues as many), but branches and short dependences keep them apart: 4 ranks kernels better."""
 
 
 def _together(busy: Mapping[str, float], norm: int) -> float:
@@ -333,7 +334,7 @@ def _groups(busy: Mapping[str, float]) -> tuple[dict[str, float], ...]:
 
 def _sizes(groups: Sequence[Mapping[str, float]]) -> tuple[float, float, float]:
     own, chip, waits = (list(group.values()) for group in groups)
-    return _joined(own, WITHIN), _joined(chip, WITHIN), sum(waits)
+    return _joined(own, OWN_NORM), _joined(chip, CHIP_NORM), sum(waits)
 
 
 def _joined(parts: Sequence[float], norm: int) -> float:
@@ -358,7 +359,7 @@ def _shares(busy: Mapping[str, float], norm: int) -> dict[str, float]:
     own, chip, waits = _sizes(groups)
     inside, beyond = _portions((own, chip + waits), norm)
     there = beyond / (chip + waits) if chip + waits else 0.0
-    norms = WITHIN, WITHIN, 1
+    norms = OWN_NORM, CHIP_NORM, 1
     return {
         name: share * portion
         for group, share, within in zip(groups, (inside, there * chip, there * waits), norms, strict=True)
