@@ -68,7 +68,7 @@ class CudaDevice:
         self._kernels: dict[str, None] = {}
         self._dispatch: GpuDispatch | None = None
         if timed:
-            self.times = LaunchTimes(gpu.driver, gpu.properties.max_threads_per_multiprocessor)
+            self.times = LaunchTimes(gpu)
         self._start_over()
 
     def _start_over(self) -> None:
@@ -393,6 +393,7 @@ class CudaDevice:
     def _device_reset(self, message: Received) -> None:
         if self.times is not None:
             self.times.start_over()
+        self.gpu.start_over()
         self._driver.reset()
         self.gpu = CudaGpu(self.gpu.ordinal, self._driver)
         self._arena.reset()

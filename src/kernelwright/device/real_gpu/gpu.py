@@ -295,7 +295,7 @@ class CudaGpu:
             if cold:
                 self._empty_l2()
             if wait:
-                self._keep_busy()
+                self.keep_busy()
             driver.record(self._start)
             driver.launch(function, work.launch)
             driver.record(self._end)
@@ -309,7 +309,7 @@ class CudaGpu:
     def queued_us(self, work: Work, times: int, wait_ns: int) -> float:
         """Microseconds of one of ``times`` launches behind each other, which the host queues while the GPU waits ``wait_ns``."""
         function = self._ready(work)
-        self._keep_busy(Launch(WAIT.kernel, WAIT.grid, WAIT.block, wait_ns.to_bytes(8, "little")))
+        self.keep_busy(wait_ns)
         self.driver.record(self._start)
         for _ in range(times):
             self.driver.launch(function, work.launch)
@@ -339,11 +339,16 @@ class CudaGpu:
         self._flush = self._flush or self.driver.allocate(size)
         self.driver.fill(self._flush, 0, size)
 
-    def _keep_busy(self, wait: Launch = WAIT) -> None:
+    def keep_busy(self, wait_ns: int = WAIT_NS, stream: int = 0) -> None:
+        """Gives the GPU something to do while the host queues what is measured."""
         if self._waiting is None:
             self._waiting = self.load(WAIT_PTX, WAIT.kernel)
         waiting = self.function(self._waiting, WAIT.kernel)
-        self.driver.launch(waiting, wait)
+        self.driver.launch(waiting, Launch(WAIT.kernel, WAIT.grid, WAIT.block, wait_ns.to_bytes(8, "little")), stream)
+
+    def start_over(self) -> None:
+        """The context is about to be reset: what was loaded in it is gone."""
+        self._waiting, self._flush = None, 0
 
     def close(self) -> None:
         """Releases the context."""
