@@ -6,6 +6,7 @@
     python benchmarks/gpu.py --prepared FOLDER     on that machine: needs Python, NumPy and this repository; build/gpu is
                                                    used without being named where there is no compiler
     python benchmarks/gpu.py --fit RESULT FOLDER   fits the timing model to a result, where FOLDER was prepared
+    python benchmarks/gpu.py --again RESULT FOLDER the result with the estimates of FOLDER, which this version has prepared
 
 The result goes to benchmarks/results/<date>-<gpu>.json, and to a .md beside it. Exit code 1 when a promise does not hold.
 """
@@ -49,6 +50,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--prepare", type=Path, metavar="FOLDER", help="write what --prepared takes")
     parser.add_argument("--prepared", type=Path, metavar="FOLDER", help="use what --prepare wrote")
     parser.add_argument("--fit", nargs=2, type=Path, metavar=("RESULT", "FOLDER"), help="fit the model to a result")
+    parser.add_argument("--again", nargs=2, type=Path, metavar=("RESULT", "FOLDER"), help="estimates of this version")
     parser.add_argument("--small", action="store_true", help="small inputs and few variants, for a first look")
     parser.add_argument("--python", default="3.12", help="of the other machine, for --prepare (3.12)")
     parser.add_argument("--device", type=int, default=0, help="number of the GPU (0)")
@@ -61,6 +63,8 @@ def main(arguments: list[str]) -> int:
             return _prepare(chosen)
         if chosen.fit is not None:
             return _fit(*chosen.fit)
+        if chosen.again is not None:
+            return _again(*chosen.again)
         missing = no_gpu(chosen.device)
         if missing:
             print(f"{missing}; nothing was run")
@@ -314,6 +318,18 @@ def _fit(result: Path, folder: Path) -> int:
     fitting = [g.name for g in GPUS.values() if g.name.upper() in name.upper()]
     fitting += [g.name for g in GPUS.values() if g.arch == arch]
     print(json.dumps(fit_rows(folder, rows, fitting[0], name), indent=1))
+    return 0
+
+
+def _again(result: Path, folder: Path) -> int:
+    from kernelwright.bench.gpu.again import again
+    from kernelwright.bench.gpu.result import rewrite
+    from kernelwright.target import DEFAULT_GPU, gpu_called
+
+    content = json.loads(result.read_text())
+    known = gpu_called(content["gpu"]["name"])
+    rewrite(result, again(content, folder, known.name if known else DEFAULT_GPU))
+    print(f"written to {result}")
     return 0
 
 

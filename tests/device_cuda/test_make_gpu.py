@@ -14,6 +14,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
+from kernelwright.bench.gpu.again import NOTE, again
 from kernelwright.bench.gpu.calibrate import gpu_like, ranks_of
 from kernelwright.bench.gpu.cases import CASES
 from kernelwright.bench.gpu.prepare import prepare
@@ -24,6 +25,7 @@ from kernelwright.bench.result import Measured
 from kernelwright.cuda.wire.protocol import DeviceProperties
 from kernelwright.device.checking.findings import FindingKind
 from kernelwright.device.real_gpu.worker import GpuInfo
+from kernelwright.errors import Misuse
 
 from .conftest import Fake
 
@@ -286,7 +288,15 @@ def test_which_model_stands_for_a_gpu(name: str, arch: str, model: str | None) -
 def test_a_page_shows_promises_and_rows() -> None:
     part = Measured("calibration", [{"kernel": "a|b", "variant": "x"}, {"kernel": "a", "rank correlation": 0.5}])
     part.at_least("rank", 0.5, 0.8)
-    text = page({"gpu": {"name": "X"}, "date": "2026-01-01", "machine": {"cores": 2}, "versions": {"p": "1"}}, [part])
+    text = page(
+        {
+            "gpu": {"name": "X"},
+            "date": "2026-01-01",
+            "machine": {"cores": 2},
+            "versions": {"p": "1"},
+            "parts": [part.as_json()],
+        }
+    )
     assert "- rank: 0.5 (>= 0.8): **does not hold**" in text
     assert "| a\\|b | x |" in text and "| a | 0.5 |" in text
     assert os.linesep == "\n"
@@ -313,3 +323,25 @@ def test_nothing_is_begun_after_the_time_that_was_given(fake: Fake, prepared: Pa
     part = json.loads(next(tmp_path.glob("*.json")).read_text())["parts"][1]
     assert "not reached in time: heat" in part["notes"]
     assert not [call for call in fake.named("launch") if "heat" in call]
+
+
+def test_estimates_are_made_again_beside_the_same_times(fake: Fake, prepared: Path, tmp_path: Path) -> None:
+    """As when the model has learnt from a result: its times stay, and its estimates become this version's."""
+    go("--prepared", prepared, "--only", "calibration", "--results", tmp_path)
+    result = next(tmp_path.glob("*.json"))
+    content = json.loads(result.read_text())
+    rows = [row for row in content["parts"][1]["rows"] if "variant" in row]
+    for row in rows:
+        row["estimated us"] = 1.0
+    before = again(content, prepared, "h100")
+    manifest = json.loads((prepared / "manifest.json").read_text())
+    wanted = {v["name"]: round(v["estimates"]["h100"], 3) for v in manifest["variants"]}
+    made = [row for row in before["parts"][1]["rows"] if "variant" in row]
+    assert {row["variant"]: row["estimated us"] for row in made} == wanted
+    assert [row["measured us"] for row in made] == [row["measured us"] for row in rows]
+    assert NOTE in before["parts"][1]["notes"] and rows[0]["estimated us"] == 1.0
+    done = go("--again", result, prepared)
+    assert done.returncode == 0 and NOTE in result.with_suffix(".md").read_text(), done.stderr
+    content["parts"][1]["rows"][0]["variant"] = "another"
+    with pytest.raises(Misuse, match="has no estimate of heat, another"):
+        again(content, prepared, "h100")

@@ -546,5 +546,5 @@ def test_a_page_shows_winners_and_rankings_apart() -> None:
         {"ranked": "r", "variant": "v1", "over ours": 1.2},
         {"ranking of": "r", "variants": 4, "rank correlation": 0.8},
     ])  # fmt: skip
-    text = page({"gpu": {"name": "X"}, "date": "2026-01-01", "machine": {}, "versions": {}}, [part])
+    text = page({"gpu": {"name": "X"}, "date": "2026-01-01", "machine": {}, "versions": {}, "parts": [part.as_json()]})
     assert "| a | r | 1.5 | [1.4, 1.6] |" in text and "| r | v1 | 1.2 |" in text and "| r | 4 | 0.8 |" in text

@@ -28,6 +28,7 @@ ROUNDS = 15
 BATCH = 8
 """Variants that are timed in turns with the original."""
 LEAST_VARIANTS, LEAST_KERNELS, LEAST_RANK = 100, 6, 0.8
+RANK = "rank correlation of estimated and measured time, median of kernels"
 TIMEOUT_S = 120.0
 
 
@@ -68,7 +69,7 @@ def calibrate(
     result.at_least("variants measured", measured, LEAST_VARIANTS)
     result.at_least("kernels", len(ranks), LEAST_KERNELS)
     result.at_least(
-        "rank correlation of estimated and measured time, median of kernels",
+        RANK,
         statistics.median(ranks.values()) if ranks else None,
         LEAST_RANK,
     )

@@ -39,23 +39,28 @@ def write_result(folder: Path, info: GpuInfo, parts: Sequence[Measured], more: d
     }
     slug = re.sub(r"[^a-z0-9]+", "-", info.name.lower()).strip("-")
     path = folder / f"{content['date']}-{slug}.json"
-    write_atomically(path, (json.dumps(content, indent=1) + "\n").encode())
-    write_atomically(path.with_suffix(".md"), page(content, parts).encode())
+    rewrite(path, content)
     return path
 
 
-def page(content: dict[str, Any], parts: Sequence[Measured]) -> str:
+def rewrite(path: Path, content: dict[str, Any]) -> None:
+    """Writes a result, and the page beside it."""
+    write_atomically(path, (json.dumps(content, indent=1) + "\n").encode())
+    write_atomically(path.with_suffix(".md"), page(content).encode())
+
+
+def page(content: dict[str, Any]) -> str:
     """The result as Markdown."""
     lines = [f"# {content['gpu']['name']}, {content['date']}", ""]
     for title in ("gpu", "machine", "versions"):
         lines.append(f"{title}: " + ", ".join(f"{k} {v}" for k, v in content[title].items()) + "  ")
-    for part in parts:
-        lines += ["", f"## {part.name}", ""]
-        for promise in part.promises:
-            verdict = {True: "holds", False: "**does not hold**", None: "not measured here"}[promise.holds]
-            lines.append(f"- {promise.name}: {promise.value} ({promise.bound}): {verdict}")
-        lines += [f"- note: {note}" for note in part.notes]
-        for columns, rows in _tables(part.rows):
+    for part in content["parts"]:
+        lines += ["", f"## {part['name']}", ""]
+        for promise in part["promises"]:
+            verdict = {True: "holds", False: "**does not hold**", None: "not measured here"}[promise["holds"]]
+            lines.append(f"- {promise['name']}: {promise['value']} ({promise['bound']}): {verdict}")
+        lines += [f"- note: {note}" for note in part["notes"]]
+        for columns, rows in _tables(part["rows"]):
             lines += ["", "| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
             lines += ["| " + " | ".join(_cell(row.get(c, "")) for c in columns) + " |" for row in rows]
     return "\n".join(lines) + "\n"
