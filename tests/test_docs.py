@@ -65,7 +65,7 @@ def test_figures_in_the_readme_say_what_prints_them() -> None:
     assert tables
     for table in tables:
         for row in table.strip().split("\n")[2:]:
-            assert _BENCH.search(row.split("|")[-2]), row
+            assert _BENCH.search(row.split("|")[-2]) or row.split("|")[-2].strip() == "`make gpu`", row
 
 
 def test_the_glossary_has_one_line_for_a_term_and_every_label() -> None:
