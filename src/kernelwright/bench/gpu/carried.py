@@ -56,6 +56,8 @@ class CarriedCase:
     variables: tuple[tuple[str, int], ...]
     """(name, address) of device variables, which lie among the buffers."""
     buffers: tuple[CarriedBuffer, ...]
+    is_first: bool = False
+    """Of its program: nothing is in L2 then, for estimates and for times."""
 
     def job(self, image: Image) -> Job:
         parameters = bytes.fromhex(self.arguments)

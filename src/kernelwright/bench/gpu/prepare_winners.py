@@ -284,6 +284,7 @@ class _Carrying:
             weight=weight,
             variables=tuple((name, address) for name, address in variables if address in placed),
             buffers=tuple(buffers),
+            is_first=case.recorded.number == 0,
         )
 
 

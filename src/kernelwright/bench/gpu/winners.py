@@ -398,12 +398,12 @@ class _Bench:
             self._worker.stage(self._memory.before(case))
             if is_other:
                 result = duel(
-                    partial(self._worker.sample, one), partial(self._worker.sample, other),
+                    partial(self._worker.sample, one, cold=case.is_first), partial(self._worker.sample, other, cold=case.is_first),
                     confidence=confidence, pairs=pairs, seconds=seconds / many,
                 )  # fmt: skip
                 parts.append((case.weight, result.original, result.variant, result.speedup))
             else:
-                alone = median_interval([self._worker.sample(one) for _ in range(ALONE)])
+                alone = median_interval([self._worker.sample(one, cold=case.is_first) for _ in range(ALONE)])
                 parts.append((case.weight, alone, alone, Estimate(1.0, 1.0, 1.0, ALONE, confidence)))
         return whole(parts)
 
