@@ -96,6 +96,8 @@ class Gpu:
     sources: Mapping[str, str]
     block_cycles: float = 1.2
     """Between two blocks that the chip starts, one after the other over all multiprocessors."""
+    wait_norm: int = 2
+    """How far waits and what the chip does overlap: 1 not at all, then powers of two, up to almost perfectly."""
     like: str = ""
     """The GPU of the table that a person's own is like; empty: it is one of the table."""
     calibration: Calibration = DEFAULT

@@ -49,6 +49,7 @@ BENCHES = "te42kyfo/gpu-benches 1c36d50, measured on an A40 (Ampere) and an L40 
 LINK = "four fifths of the nominal rate of 16 lanes of PCIe 3.0 (Pascal to Turing), 4.0 (Ampere, Ada) or 5.0 (Hopper)"
 MEASURED = "measured by make gpu on an H200, 2026-11-27 (docs/timing-model.md)"
 AS_H200 = "as the H200's: " + MEASURED
+STREAMS = "te42kyfo/gpu-benches 1c36d50, gpu-stream: loads reach 95 to 98 % of the rate of memory on V100, A100, H100 PCIe, A40 and L40"
 ASSUMED = "no published figure that we trust; an assumption, to be calibrated"
 
 _COMMON = {
@@ -186,6 +187,7 @@ def _sources(paper: str, **others: str) -> dict[str, str]:
     usual = {
         "launch_us": ASSUMED,
         "block_cycles": "as the H200's; " + ASSUMED,
+        "wait_norm": STREAMS,
         "l2_ways": ASSUMED,
         "copy_engines": PROPERTIES,
         "host_gb_per_s": LINK,
@@ -238,10 +240,10 @@ GPUS: dict[str, Gpu] = {
             "h200", "NVIDIA H200 SXM 141 GB", "sm_90", HOPPER_SM, multiprocessors=132, clock_mhz=1980,
             l2_bytes=60 * MIB, l2_ways=16, l2_bytes_per_cycle=4700, dram_gb_per_s=4800, memory_bytes=141 << 30,
             l2_latency=275, dram_latency=660, launch_us=2.9,
-            memory_bus_bits=6144, copy_engines=3, host_gb_per_s=50.4,
+            memory_bus_bits=6144, copy_engines=3, host_gb_per_s=50.4, wait_norm=1,
             sources=_sources(
                 H200, l2_latency=MEASURED, dram_latency=MEASURED, launch_us=MEASURED, l2_bytes_per_cycle=MEASURED,
-                block_cycles=MEASURED, clock_mhz=PROPERTIES, l2_bytes=PROPERTIES, multiprocessors=PROPERTIES,
+                block_cycles=MEASURED, wait_norm=MEASURED, clock_mhz=PROPERTIES, l2_bytes=PROPERTIES, multiprocessors=PROPERTIES,
             ),
         ),
         Gpu(

@@ -2,7 +2,7 @@
 
 work of the busiest multiprocessor ─ the largest of issue, pipes, L1 and shared memory       ┐
 work of the chip                   ─ the largest of L2, memory, atomics, blocks to start ┐    ├─ (Σ cyclesⁿ)^(1/n), and the launch
-rounds of blocks × time of a block ─ latency and barriers                              ┴ Σ  ┘
+rounds of blocks × time of a block ─ latency and barriers                                ┴────┘
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class LaunchWork:
 
 def total_us(busy: Mapping[str, float], gpu: Gpu, calibration: Calibration) -> float:
     """The estimated time alone, from ``Parts.busy``."""
-    cycles = _together(_calibrated(busy, calibration), calibration.norm)
+    cycles = _together(_calibrated(busy, calibration), calibration.norm, gpu.wait_norm)
     return calibration.launch * gpu.launch_us + calibration.scale * cycles / gpu.clock_mhz
 
 
@@ -156,8 +156,8 @@ def finish(parts: Parts, calibration: Calibration, *, by_line: bool = True) -> E
     """The estimate from its parts; their factors on latencies and barriers must be the calibration's."""
     observed, weights, gpu, work, board = parts.observed, parts.weights, parts.gpu, parts.work, parts.board
     busy = _calibrated(parts.busy, calibration)
-    cycles = _together(busy, calibration.norm)
-    shares = _shares(busy, calibration.norm)
+    cycles = _together(busy, calibration.norm, gpu.wait_norm)
+    shares = _shares(busy, calibration.norm, gpu.wait_norm)
     terms = sorted((Term(n, c, shares[n]) for n, c in busy.items() if c > 0), key=lambda t: (-t.share, t.name))
     return Estimate(
         kernel=observed.kernel,
@@ -316,14 +316,14 @@ OWN_NORM, CHIP_NORM = 4, 16
 multiplies in 120 of 128 lanes while it issues as many), but branches and short dependences keep them apart: 4 ranks kernels better."""
 
 
-def _together(busy: Mapping[str, float], norm: int) -> float:
-    """What multiprocessors do, and what takes them beyond themselves: what the chip does, and waits, one after the other, for warps that
-    wait for memory together get it together. The two overlap, more the larger the norm: their power mean without the mean.
+def _together(busy: Mapping[str, float], norm: int, wait_norm: int) -> float:
+    """What multiprocessors do, and what takes them beyond themselves: what the chip does, and waits. These overlap as the GPU's own
+    ``wait_norm`` says, and with what multiprocessors do more the larger the norm: power means without the mean.
 
     Roots of powers of two alone, which are exact to the last bit on every machine.
     """
     own, chip, waits = _sizes(_groups(busy))
-    return _joined((own, chip + waits), norm)
+    return _joined((own, _joined((chip, waits), wait_norm)), norm)
 
 
 def _groups(busy: Mapping[str, float]) -> tuple[dict[str, float], ...]:
@@ -353,16 +353,16 @@ def _power(x: float, norm: int) -> float:
     return x
 
 
-def _shares(busy: Mapping[str, float], norm: int) -> dict[str, float]:
+def _shares(busy: Mapping[str, float], norm: int, wait_norm: int) -> dict[str, float]:
     """How much of the result each part answers for; they add up to 1."""
     groups = _groups(busy)
     own, chip, waits = _sizes(groups)
-    inside, beyond = _portions((own, chip + waits), norm)
-    there = beyond / (chip + waits) if chip + waits else 0.0
+    inside, beyond = _portions((own, _joined((chip, waits), wait_norm)), norm)
+    at_chip, waiting = _portions((chip, waits), wait_norm)
     norms = OWN_NORM, CHIP_NORM, 1
     return {
         name: share * portion
-        for group, share, within in zip(groups, (inside, there * chip, there * waits), norms, strict=True)
+        for group, share, within in zip(groups, (inside, beyond * at_chip, beyond * waiting), norms, strict=True)
         for name, portion in zip(group, _portions(list(group.values()), within), strict=True)
     }
 
