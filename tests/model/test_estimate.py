@@ -178,7 +178,7 @@ def test_what_an_h200_waits_for_and_what_its_memory_does_add_up() -> None:
         found = estimate(o, w, replace(gpu(name), block_cycles=0.0), Calibration(norm=16))
         busy = terms(found)
         assert busy["memory"] > 1000 and busy["latency"] > 1000
-        assert found.cycles == pytest.approx(together(busy["memory"], busy["latency"]), rel=0.02), name
+        assert found.cycles == pytest.approx(together(busy["memory"], busy["latency"]), rel=0.05), name
 
 
 def test_parts_of_a_multiprocessor_overlap_in_part() -> None:
