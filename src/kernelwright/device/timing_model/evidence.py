@@ -38,23 +38,25 @@ class ComparedSet:
 
 
 COMPARED: tuple[ComparedSet, ...] = (
-    ComparedSet("convolution", "a100", 40, 0.808, 0.192, 0.074, {"l1": 24, "fma": 15, "latency": 1}, HUB),
-    ComparedSet("dedispersion", "a100", 40, 0.6, 0.057, 0.003, {"latency": 22, "issue": 18}, HUB),
-    ComparedSet("matrix product", "a100", 40, 0.87, 0.107, 0.0, {"fma": 24, "l1": 9, "memory": 4, "latency": 3}, PAPER),
-    ComparedSet("hotspot", "a4000", 40, 0.969, 0.019, 0.0, {"fp64": 38, "latency": 2}, PAPER),
+    ComparedSet("convolution", "a100", 40, 0.793, 0.187, 0.074, {"l1": 24, "fma": 15, "latency": 1}, HUB),
+    ComparedSet("dedispersion", "a100", 40, 0.535, 0.036, 0.003, {"issue": 20, "latency": 20}, HUB),
+    ComparedSet(
+        "matrix product", "a100", 40, 0.888, 0.141, 0.0, {"fma": 26, "l1": 10, "memory": 3, "latency": 1}, PAPER
+    ),
+    ComparedSet("hotspot", "a4000", 40, 0.984, 0.016, 0.0, {"fp64": 38, "latency": 2}, PAPER),
     ComparedSet(
         "point in polygon",
         "rtx2080ti",
         39,
-        0.471,
-        0.283,
+        0.491,
+        0.285,
         0.011,
-        {"issue": 18, "latency": 11, "alu": 6, "branch": 4},
+        {"issue": 18, "latency": 10, "alu": 6, "branch": 5},
         HUB,
     ),
-    ComparedSet("hotspot", "a100", 40, 0.952, 0.425, 0.0, {"latency": 36, "memory": 4}, PAPER),
+    ComparedSet("hotspot", "a100", 40, 0.959, 0.359, 0.0, {"latency": 33, "memory": 3, "l1": 3, "issue": 1}, PAPER),
     ComparedSet(
-        "point in polygon", "rtx3090", 38, 0.367, 0.282, 0.285, {"issue": 16, "latency": 13, "branch": 7, "alu": 2}, HUB
+        "point in polygon", "rtx3090", 38, 0.411, 0.28, 0.006, {"issue": 16, "latency": 13, "branch": 7, "alu": 2}, HUB
     ),
     ComparedSet("saxpy", "h200", 20, 0.826, 0.046, 0.0, {"memory": 13, "latency": 3, "blocks": 4}, OURS),
     ComparedSet("polynomial", "h200", 19, 0.842, 0.097, 0.0, {"issue": 15, "latency": 3, "blocks": 1}, OURS),
