@@ -51,12 +51,19 @@ static void note(const char *format, ...) {
         if (sticky) return sticky; \
     } while (0)
 
+/* The process that used the library first: as with CUDA, its copies cannot begin. */
+static pid_t user;
+static int is_copy(void) {
+    if (!user) user = getpid();
+    return user != getpid();
+}
 CUresult cuInit(unsigned flags) {
     const char *many = getenv("FAKE_CUDA_GPUS");
     note("init");
+    if (is_copy()) return 3; /* CUDA_ERROR_NOT_INITIALIZED */
     return many && !atoi(many) ? NO_DEVICE : OK;
 }
-CUresult cuDriverGetVersion(int *v) { *v = 12080; return OK; }
+CUresult cuDriverGetVersion(int *v) { is_copy(); *v = 12080; return OK; }
 CUresult cuDeviceGetCount(int *n) { const char *many = getenv("FAKE_CUDA_GPUS"); *n = many ? atoi(many) : 1; return OK; }
 CUresult cuDeviceGet(int *device, int ordinal) {
     int n;

@@ -186,3 +186,17 @@ def test_an_error_survives_the_way_between_processes() -> None:
     error = DriverError(700, "ILLEGAL_ADDRESS", "an illegal memory access was encountered", "cuCtxSynchronize")
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.is_sticky) == (str(error), True)
+
+
+def test_gpus_are_found_by_a_process_that_has_used_the_drivers_libraries(python: Python) -> None:
+    """CUDA does not begin in a copy of one; found on an H200, where LLVM was loaded and NVIDIA's binding had been."""
+    said = python(
+        "import ctypes\n"
+        "number = ctypes.c_int()\n"
+        "ctypes.CDLL('libcuda.so.1').cuDriverGetVersion(ctypes.byref(number))\n"
+        "from kernelwright.passes.llvm import binding\n"
+        "binding()\n"
+        "from kernelwright.codegen.toolchain import find_driver\n"
+        "print(number.value, [gpu.name for gpu in find_driver().gpus])\n"
+    )
+    assert said == "12080 ['Stand-in 0']\n"

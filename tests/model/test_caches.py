@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernelwright.device.timing_model import native_loops
-from kernelwright.device.timing_model.atomics import CYCLES, SPREAD
+from kernelwright.device.timing_model.atomics import CYCLES, PIECE, SPREAD
 from kernelwright.device.timing_model.caches import Traffic, traffic
 from kernelwright.device.timing_model.counters import LINE, Observed, in_turns, watched
 from kernelwright.device.timing_model.occupancy import Occupancy
@@ -143,6 +143,19 @@ def test_the_hottest_line_counts_for_atomics() -> None:
     o = one_block(hot, access("atomic", requests=4, sectors=4, serial=28))
     # 4 requests of 32 lanes, 8 of which meet in a sector: 8 turns a request. Three requests of four go to one line of two.
     assert moved(o).atomic_cycles == pytest.approx(4 * 8 * CYCLES * (3 / 4) ** SPREAD)
+
+
+def test_blocks_that_have_words_of_their_own_keep_more_slices_busy() -> None:
+    """Of 64 blocks four are logged: what they have in common says whether the others go where these went."""
+    each = access("atomic", requests=64, sectors=256)
+    for places, pieces in (([0, 1, 2, 3], 64), ([0, 0, 0, 0], 1)):
+        trace = [asked(number, [(0, [(2 * place, 15)])]) for number, place in enumerate(places)]
+        o = observed([count("entry", 64)], [each], grid=64, trace=trace, buffers=[(0, 1 << 20)])
+        assert moved(o).atomic_cycles == pytest.approx(64 * 4 * CYCLES / pieces**SPREAD)
+    # No more than there is memory for.
+    trace = [asked(number, [(0, [(2 * number, 15)])]) for number in range(4)]
+    o = observed([count("entry", 64)], [each], grid=64, trace=trace, buffers=[(0, 8 * PIECE)])
+    assert moved(o).atomic_cycles == pytest.approx(64 * 4 * CYCLES / 8**SPREAD)
 
 
 # -- turns -------------------------------------------------------------------------------------------------------------

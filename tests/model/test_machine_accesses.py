@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from kernelwright.device.load_module import load
 from kernelwright.device.timing_model.counters import Observed
 from kernelwright.device.timing_model.estimate import estimate
 from kernelwright.device.timing_model.launch_observation import block_labels, observe, watch_of
-from kernelwright.device.timing_model.machine_accesses import machine_accesses
+from kernelwright.device.timing_model.machine_accesses import SPIN_TURNS, machine_accesses
 from kernelwright.device.virtual_gpu.gpu import VirtualGpu
 from kernelwright.ir import Module, print_module
 from kernelwright.launch import Launch
@@ -243,3 +244,69 @@ def test_totals_are_exact(asked: list[int], made: list[int]) -> None:
 
 def loading(line: int = 0, block: str = "entry") -> object:
     return step("load_global", line=line, block=block, bytes=4)
+
+
+# -- atomics of shared memory ----------------------------------------------------------------------------------------------
+
+ATOMICS = """
+extern "C" __global__ void ones(int *out) {
+  __shared__ int sum[32];
+  sum[threadIdx.x] = 0;
+  atomicAdd(&sum[out[0]], 1);
+  out[threadIdx.x] = sum[threadIdx.x];
+}
+extern "C" __global__ void values(int *out) {
+  __shared__ int sum[32];
+  sum[threadIdx.x] = 0;
+  atomicAdd(&sum[out[0]], out[1]);
+  out[threadIdx.x] = sum[threadIdx.x];
+}
+extern "C" __global__ void floats(float *out) {
+  __shared__ float sum[32];
+  sum[threadIdx.x] = 0;
+  atomicAdd(&sum[threadIdx.x & 1], out[1]);
+  out[threadIdx.x] = sum[threadIdx.x];
+}
+extern "C" __global__ void compared(int *out) {
+  __shared__ int sum[32];
+  sum[threadIdx.x] = 0;
+  out[threadIdx.x] = atomicCAS(&sum[threadIdx.x & 1], out[0], out[1]);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kernel", "turns"), [("ones", 0), ("values", 31), ("floats", 15 * SPIN_TURNS), ("compared", 15)]
+)
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_lanes_that_meet_at_a_word_of_shared_memory(kernel: str, turns: int, arch: str, tmp_path: Path) -> None:
+    """Adding 1 counts the lanes at once; adding a float compares and swaps until it has won. The code says so, not the IR."""
+    source = tmp_path / "atomics.cu"
+    source.write_text(ATOMICS)
+    made = compile_program(source, arch=arch).units[0].module
+    weighed = weigh_all(emit_ptx(print_module(made), arch), arch, block_labels(made), source="machine code")[kernel]
+    with Arena() as arena:
+        loaded = load(made, arena, "atomics.cu")
+        out = arena.allocate(128, "out")
+        arena.view(out, np.int32)[:] = 0
+        launch = Launch(kernel, (1, 1, 1), (32, 1, 1), packed(out))
+        machine = VirtualGpu()
+        code = machine.compile(loaded, kernel, launch.block, followed=True)
+        done = machine.run(Execution(loaded, launch), arena, compiled=code, watch=watch_of(launch.grid))
+        assert done.fault is None
+        seen = observe(done.result, launch, [(out.address, out.address + 128)])
+    (atomic,) = (a for a in machine_accesses(seen, weighed).accesses if a.kind == "atomic")
+    assert (atomic.space, atomic.requests, atomic.serial) == ("shared", 1, turns)
+
+
+def test_the_slowest_atomic_of_a_line_decides() -> None:
+    lane = access("atomic", space="shared", requests=4, serial=12)
+    o = observed([count("entry", 4)], [lane])
+    slow = replace(step("atomic"), spins=True)
+    for steps, turns in (
+        ([replace(step("atomic"), counts_lanes=True)], 0),
+        ([step("atomic"), replace(step("atomic"), counts_lanes=True)], 12),
+        ([step("atomic"), slow], 12 * SPIN_TURNS),
+    ):
+        made = machine_accesses(o, weights({"entry": [*steps, step("load_global", bytes=4)]}))
+        assert made.accesses[0].serial == turns

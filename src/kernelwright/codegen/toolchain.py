@@ -95,12 +95,8 @@ def find_driver() -> Driver | None:
     """The driver and its GPUs, None where there is no ``libcuda.so.1``.
 
     Asks in a worker process: initialising CUDA would keep this one from forking processes that use it. Not in a copy of this
-    process: CUDA does not start in one whose parent has loaded NVIDIA's libraries.
+    process: CUDA does not start in one whose parent has used NVIDIA's libraries.
     """
-    try:
-        c.CDLL("libcuda.so.1")
-    except OSError:
-        return None
     if isolation.is_worker():
         return _ask_driver()
     from kernelwright.passes import worker
