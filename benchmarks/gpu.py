@@ -123,8 +123,8 @@ def no_gpu(ordinal: int) -> str:
 
 def _run(chosen: argparse.Namespace) -> int:
     from kernelwright.bench.gpu.calibrate import calibrate, fit_rows, gpu_like
+    from kernelwright.bench.gpu.measured_rates import run_rates
     from kernelwright.bench.gpu.programs import run_programs
-    from kernelwright.bench.gpu.rates import run_rates
     from kernelwright.bench.gpu.result import write_result
     from kernelwright.bench.gpu.sanitizer import run_sanitizer
     from kernelwright.bench.gpu.suite import run_suite

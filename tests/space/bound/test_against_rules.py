@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pytest
@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernelwright.calibration import DEFAULT
+from kernelwright.device.timing_model.estimate import total_us
 from kernelwright.space.bound import LowerBound
 from kernelwright.space.bound.machine import TERMS, Machine
 from kernelwright.space.bound.rules import SlowBound
 from kernelwright.space.computation.objects import Backbone
 from kernelwright.space.library import example
-from kernelwright.target import gpu
+from kernelwright.target import Gpu, gpu
 from tests.examples import few
 from tests.space.bound.widened_leaf import KINDS, TableNumbering
 from tests.space.written_leaf import WrittenLeaf, kept_softmax, naive_matmul, shared_row_sum, tiled_matmul, vector_axpy
@@ -30,6 +31,17 @@ LEAVES: dict[str, tuple[str, dict[str, int], Callable[[Backbone], WrittenLeaf]]]
     "rows kept in global memory": ("softmax_kept", {"m": 8192, "n": 60}, kept_softmax),
     "tiled, partly there": ("matmul", {"m": 90, "n": 100, "k": 52}, tiled_matmul),
 }
+
+
+def together(cycles: Mapping[str, float], machine: Gpu, norm: int = DEFAULT.norm) -> float:
+    """Parts as they overlap: of a multiprocessor, of the chip, waits."""
+
+    def joined(times: Sequence[float], n: int) -> float:
+        return sum(t**n for t in times) ** (1 / n)
+
+    own = joined([cycles[n] for n in ("issue", "fma", "xu", "l1")], 4)
+    beyond = joined([max(cycles["l2"], cycles["memory"]), cycles["latency"]], machine.wait_norm)
+    return joined([own, beyond], norm)
 
 
 @pytest.mark.parametrize("name", LEAVES)
@@ -48,8 +60,14 @@ def test_c_and_python_agree(name: str, device: str) -> None:
         assert list(found.cycles) == list(TERMS)
         np.testing.assert_allclose(list(found.cycles.values()), cycles, rtol=1e-12)
         np.testing.assert_allclose(list(fast.work(state).values()), work, rtol=1e-12)
-        together = sum(c**DEFAULT.norm for c in cycles) ** (1 / DEFAULT.norm)
-        assert found.time_us == pytest.approx(together / gpu(device).clock_mhz)
+        parts = dict(zip(TERMS, cycles, strict=True))
+        assert found.time_us == pytest.approx(together(parts, gpu(device)) / gpu(device).clock_mhz)
+        # No more than the timing model makes of the same parts, with blocks to start besides.
+        busy = {**parts, "barriers": 0.0, "blocks": 100.0}
+        for calibration in (DEFAULT, DEFAULT.changed("norm", 1), DEFAULT.changed("norm", 16)):
+            least = together(parts, gpu(device), calibration.norm)
+            model = total_us(busy, gpu(device), calibration) - calibration.launch * gpu(device).launch_us
+            assert least / gpu(device).clock_mhz <= model * (1 + 1e-9)
 
     check()
 

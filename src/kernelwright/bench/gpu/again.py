@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright.bench.gpu.calibrate import LEAST_RANK, RANK, ranks_of
-from kernelwright.bench.gpu.rates import NAME
+from kernelwright.bench.gpu.measured_rates import NAME
 from kernelwright.errors import Misuse
 
 NOTE = "estimates made again, with a later version of the model than the one that was there when it was measured"

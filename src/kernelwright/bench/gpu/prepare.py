@@ -3,7 +3,7 @@
 FOLDER/manifest.json     cases, variants, estimates by GPU
 FOLDER/images/           machine code for each architecture, PTX for all others
 FOLDER/observed.pickle   what the virtual GPU counted, for fitting (read only by the version that wrote it)
-FOLDER/rates/            microbenchmarks (``rates.py``)
+FOLDER/rates/            microbenchmarks (``measured_rates.py``)
 FOLDER/suite/NAME/       the program, what it gave on the virtual GPU, and what kw check finds in it
 FOLDER/winners/PROGRAM/  what searches have found (``prepare_winners.py``)
 FOLDER/programs/         whole programs with those inside (``programs.py``)
@@ -30,9 +30,9 @@ from typing import Any
 
 from kernelwright.bench.gpu.cases import CASES, SEED, Case, Shape
 from kernelwright.bench.gpu.images import ARCH, ARCHES
+from kernelwright.bench.gpu.measured_rates import ESTIMATED, prepare_rates
 from kernelwright.bench.gpu.prepare_winners import QUICK, finished_runs, prepare_winners
 from kernelwright.bench.gpu.programs import prepare_programs
-from kernelwright.bench.gpu.rates import ESTIMATED, prepare_rates
 from kernelwright.bench.gpu.sanitizer import check_program
 from kernelwright.bench.result import Say
 from kernelwright.cache import content_key

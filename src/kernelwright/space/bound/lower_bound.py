@@ -122,7 +122,7 @@ class LowerBound:
                 raise Misuse(f"{backbone.name} has {len(things)} {what}: at most {most} can be bounded")
         self.machine = Machine.of(gpu)
         self.title = gpu.label
-        self._norm = 0.0 if overlap else float(self.machine.norm)
+        self._norms = (0.0, 0.0) if overlap else (float(self.machine.norm), float(self.machine.wait_norm))
         self._library = bound_library()
         self._arrays = _tables(backbone, numbering)
         numbers = _bits(backbone, numbering) | {
@@ -145,14 +145,14 @@ class LowerBound:
 
     def time_us(self, state: State) -> float:
         """At least so many microseconds, without the launch itself."""
-        cycles: float = self._library.bound_terms(self._address, state.ctypes.data, self._norm, *self._out)
+        cycles: float = self._library.bound_terms(self._address, state.ctypes.data, *self._norms, *self._out)
         return cycles / self.machine.clock_mhz
 
     def times_us(self, states: State) -> npt.NDArray[np.float64]:
         """Of each row of ``states``, shape (n, variables)."""
         found = np.empty(len(states))
         rows = np.ascontiguousarray(states)
-        self._library.bound_many(self._address, rows.ctypes.data, *rows.shape, self._norm, found.ctypes.data)
+        self._library.bound_many(self._address, rows.ctypes.data, *rows.shape, *self._norms, found.ctypes.data)
         return found / self.machine.clock_mhz
 
     def work(self, state: State) -> dict[str, float]:

@@ -36,6 +36,7 @@ class Machine:
     """Shared memory and the L1 cache have one port."""
     clock_mhz: float
     norm: int
+    wait_norm: int
 
     @classmethod
     def of(cls, gpu: Gpu) -> Machine:
@@ -61,4 +62,5 @@ class Machine:
             bool(sm.carveouts),
             gpu.clock_mhz / c.scale,
             c.norm,
+            gpu.wait_norm,
         )
