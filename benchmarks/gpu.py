@@ -218,7 +218,7 @@ def _tests() -> Measured:
         result.notes.append(f"the tests were still running after {TESTS_TIMEOUT_S:g} s and were stopped")
         result.at_most("tests that fail", 1, 0)
         return result
-    lines = (done.stdout + done.stderr).strip().splitlines() or ["pytest said nothing"]
+    lines = (done.stdout + done.stderr).replace(str(ROOT), ".").strip().splitlines() or ["pytest said nothing"]
     if "No module named pytest" in lines[-1]:
         result.notes.append("pytest is not installed here: the tests were not run (pip install pytest)")
         result.at_most("tests that fail", None, 0)
