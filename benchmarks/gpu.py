@@ -37,7 +37,7 @@ from kernelwright.errors import KernelwrightError  # noqa: E402
 RESULTS = ROOT / "benchmarks" / "results"
 PREPARED = ROOT / "build" / "gpu"
 TESTS_TIMEOUT_S = 1200.0
-PARTS = ("rates", "calibration", "winners", "programs", "suite", "tests", "sanitizer", "tune", "compile")
+PARTS = ("rates", "calibration", "winners", "programs", "suite", "tests", "tune", "sanitizer", "compile")
 """What is worth most comes first: a machine may be taken away."""
 PREPARED_PARTS = {"rates", "calibration", "suite", "sanitizer", "winners", "programs"}
 RUNS = ROOT / "build" / "bench-evolve"
@@ -144,6 +144,13 @@ def _run(chosen: argparse.Namespace) -> int:
             parts.append(_attempt(name, measure))
             write_result(chosen.results, info, parts, more)
 
+        def add_others() -> None:
+            if "tests" in only:
+                worker.close()  # they take the GPU themselves
+                add("tests", _tests)
+            if "tune" in only:
+                add("tune", partial(_tune, chosen.device, until))
+
         with ExitStack() as kept:
             ready: list[tuple[Path, dict[str, Any]]] = []
 
@@ -168,16 +175,11 @@ def _run(chosen: argparse.Namespace) -> int:
                     add("programs", partial(run_programs, folder / "programs", folder / "runtime", device, say, until))
                 if "suite" in only:
                     add("suite", partial(run_suite, folder, manifest, device, say, until))
-                if "tests" in only:
-                    worker.close()  # they take the GPU themselves
-                    add("tests", _tests)
+                add_others()
                 if "sanitizer" in only:
                     add("sanitizer", partial(run_sanitizer, folder, manifest["suite"], device, say, until))
-        if "tests" in only and not PREPARED_PARTS & set(only):
-            worker.close()
-            add("tests", _tests)
-        if "tune" in only:
-            add("tune", partial(_tune, chosen.device, until))
+            if not ready:  # Nothing was prepared, or it could not be: what does not need it is measured all the same.
+                add_others()
         if "compile" in only:
             add("compile", _compile)
     path = write_result(chosen.results, info, parts, more)
