@@ -326,11 +326,19 @@ def _fit(result: Path, folder: Path) -> int:
 def _again(result: Path, folder: Path) -> int:
     from kernelwright.bench.gpu.again import again
     from kernelwright.bench.gpu.result import rewrite
+    from kernelwright.errors import Misuse
     from kernelwright.target import DEFAULT_GPU, gpu_called
 
-    content = json.loads(result.read_text())
-    known = gpu_called(content["gpu"]["name"])
-    rewrite(result, again(content, folder, known.name if known else DEFAULT_GPU))
+    try:
+        content = json.loads(result.read_text())
+        known = gpu_called(content["gpu"]["name"])
+        made = again(content, folder, known.name if known else DEFAULT_GPU)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise Misuse(
+            f"{result} or {folder} is not what it should be: {error!r}",
+            hint="give a file of benchmarks/results, and a folder of --prepare",
+        ) from None
+    rewrite(result, made)
     print(f"written to {result}")
     return 0
 

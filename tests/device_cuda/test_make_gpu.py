@@ -345,3 +345,12 @@ def test_estimates_are_made_again_beside_the_same_times(fake: Fake, prepared: Pa
     content["parts"][1]["rows"][0]["variant"] = "another"
     with pytest.raises(Misuse, match="has no estimate of heat, another"):
         again(content, prepared, "h100")
+
+
+def test_a_result_or_a_folder_that_is_none(prepared: Path, tmp_path: Path) -> None:
+    empty, other = tmp_path / "empty.json", tmp_path / "other.json"
+    empty.write_text("")
+    other.write_text("[1]")
+    for result, folder in ((tmp_path / "missing.json", prepared), (empty, prepared), (other, prepared)):
+        done = go("--again", result, folder)
+        assert done.returncode == 2 and done.stderr.startswith("error: ") and "Traceback" not in done.stderr

@@ -147,7 +147,7 @@ def test_time_is_launch_and_cycles_over_clock() -> None:
     w = weights({"entry": [step("fp32", stall=4)]})
     found = estimate(observed([count("entry", 1)], trace=[paths(0, [0])]), w, H100)
     assert found.time_us == H100.launch_us + found.cycles / 1980
-    assert found.cycles == pytest.approx(4, rel=0.02)
+    assert found.cycles == pytest.approx(4, rel=0.01)
     assert found.bound_by == "latency"
 
 
@@ -194,7 +194,7 @@ def test_parts_of_a_multiprocessor_overlap_in_part() -> None:
 def test_shares_say_what_limits() -> None:
     w = weights({"entry": [step("special") for _ in range(100)] + [step("fp32") for _ in range(100)]})
     found = estimate(observed([count("entry", WARPS)], **BLOCKS), w, H100)
-    assert found.bound_by == "xu" and found.terms[0].share > 0.8
+    assert found.bound_by == "xu" and found.terms[0].share > 0.9
     assert math.fsum(t.share for t in found.terms) == pytest.approx(1)
     assert [t.share for t in found.terms] == sorted((t.share for t in found.terms), reverse=True)
 

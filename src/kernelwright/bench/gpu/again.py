@@ -47,7 +47,7 @@ def _calibration(part: dict[str, Any], folder: Path, model: str) -> None:
         if promise["name"] == RANK and ranks:
             promise["value"] = statistics.median(ranks.values())
             promise["holds"] = promise["value"] >= LEAST_RANK
-    part["notes"].append(NOTE)
+    _note(part)
 
 
 def _rates(part: dict[str, Any], folder: Path, model: str) -> None:
@@ -57,4 +57,9 @@ def _rates(part: dict[str, Any], folder: Path, model: str) -> None:
         if estimate is not None and row.get("measured"):
             row["estimated"] = float(f"{estimate:.4g}")
             row["off %"] = round(100 * (estimate / row["measured"] - 1), 1)
-    part["notes"].append(NOTE)
+    _note(part)
+
+
+def _note(part: dict[str, Any]) -> None:
+    if NOTE not in part["notes"]:
+        part["notes"].append(NOTE)

@@ -112,36 +112,19 @@ __global__ void add_read(int *to, int words, int *out) {
   unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
   if (atomicAdd(&to[t % (unsigned)words], 1) == -5) *out = 1;
 }
-__global__ void add_shared(int *out, int words, int times) {
-  __shared__ int bins[1024];
-  for (int i = threadIdx.x; i < 1024; i += blockDim.x) bins[i] = 0;
-  __syncthreads();
-  unsigned at = threadIdx.x % (unsigned)words;
-#pragma unroll 4
-  for (int i = 0; i < times; ++i) atomicAdd(&bins[at], 1);
-  __syncthreads();
-  if (bins[threadIdx.x] == -5) *out = 1;
-}
-__global__ void add_shared_value(int *out, int words, int times) {
-  __shared__ int bins[1024];
-  for (int i = threadIdx.x; i < 1024; i += blockDim.x) bins[i] = 0;
-  __syncthreads();
-  unsigned at = threadIdx.x % (unsigned)words;
-#pragma unroll 4
-  for (int i = 0; i < times; ++i) atomicAdd(&bins[at], i);
-  __syncthreads();
-  if (bins[threadIdx.x] == -5) *out = 1;
-}
-__global__ void add_shared_float(float *out, int words, int times) {
-  __shared__ float bins[1024];
-  for (int i = threadIdx.x; i < 1024; i += blockDim.x) bins[i] = 0;
-  __syncthreads();
-  unsigned at = threadIdx.x % (unsigned)words;
-#pragma unroll 4
-  for (int i = 0; i < times; ++i) atomicAdd(&bins[at], 1.5f);
-  __syncthreads();
-  if (bins[threadIdx.x] == -5) *out = 1;
-}
+#define ADD_SHARED(name, type, value)                                                 \
+  __global__ void name(type *out, int words, int times) {                             \
+    __shared__ type bins[1024];                                                       \
+    for (int i = threadIdx.x; i < 1024; i += blockDim.x) bins[i] = 0;                 \
+    __syncthreads();                                                                  \
+    unsigned at = threadIdx.x % (unsigned)words;                                      \
+    _Pragma("unroll 4") for (int i = 0; i < times; ++i) atomicAdd(&bins[at], value);  \
+    __syncthreads();                                                                  \
+    if (bins[threadIdx.x] == -5) *out = 1;                                            \
+  }
+ADD_SHARED(add_shared, int, 1)
+ADD_SHARED(add_shared_value, int, i)
+ADD_SHARED(add_shared_float, float, 1.5f)
 
 // Blocks that do nothing, and blocks that only meet.
 __global__ void nothing(int *to) {}
