@@ -14,6 +14,7 @@ from kernelwright.device.timing_model.atomics import CYCLES
 from kernelwright.device.timing_model.counters import Observed
 from kernelwright.device.timing_model.estimate import estimate
 from kernelwright.device.timing_model.launch_observation import block_labels, observe, watch_of
+from kernelwright.device.timing_model.machine_accesses import machine_accesses
 from kernelwright.errors import DeviceError
 from kernelwright.launch import Launch
 from kernelwright.target import GPUS, gpu
@@ -50,6 +51,15 @@ def test_saxpy(device: Device) -> None:
     assert dict(found.sources)["weights"] == f"machine code of {ARCH}"
     assert found.sources["paths"] == "logged" and found.sources["caches"] == "replayed"
     assert "without frequency" not in found.sources
+
+
+def test_structures_that_are_copied(device: Device) -> None:
+    """64 warps copy a ``float4`` a lane: code generation joins its four loads into one request of 16 sectors."""
+    x, y = device.floats(4 * 64 * 32, "x"), device.floats(4 * 64 * 32, "y")
+    o = device.observe("copy4", 64, 32, [y, x])
+    made = machine_accesses(o, all_weights()["copy4"])
+    assert by_kind(made, "load") == by_kind(made, "store") == [64, 64 * 16, 0, 0]
+    assert estimate(o, all_weights()["copy4"], H100).dram_bytes == pytest.approx(2 * 4 * 4 * 64 * 32, rel=0.01)
 
 
 @pytest.mark.parametrize(("stride", "sectors"), [(1, 4), (2, 8), (8, 32), (32, 32)])

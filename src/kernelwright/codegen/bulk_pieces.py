@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import re
 
+from kernelwright.passes.field_copies import COPY, POINTER
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,16 +30,9 @@ LOOPS_FROM = 128
 PIECE = 64
 """Bytes of a piece of a copy, which code generation writes out."""
 
-_POINTER = r"ptr(?: addrspace\(\d+\))?"
 _FILL = re.compile(
-    rf"^  (?:tail )?call void @llvm\.memset\.\S+?\((?P<type>{_POINTER})(?P<facts>[^%@]*)(?P<to>%[\w.$-]+|%\"[^\"]+\"), "
+    rf"^  (?:tail )?call void @llvm\.memset\.\S+?\((?P<type>{POINTER})(?P<facts>[^%@]*)(?P<to>%[\w.$-]+|%\"[^\"]+\"), "
     r"i8 (?:noundef )?(?P<byte>-?\d+), i(?:32|64) (?:noundef )?(?P<size>\d+), i1 (?:noundef )?false\)[^!\n]*(?P<notes>.*)$",
-    re.MULTILINE,
-)
-_COPY = re.compile(
-    rf"^  (?:tail )?call void (?P<callee>@llvm\.memcpy\.\S+?)\((?P<type>{_POINTER})(?P<facts>[^%@]*)(?P<to>%[\w.$-]+|%\"[^\"]+\"), "
-    rf"(?P<from_type>{_POINTER})(?P<from_facts>[^%@]*)(?P<source>%[\w.$-]+|%\"[^\"]+\"|@[\w.$-]+), "
-    r"(?P<index>i32|i64) (?:noundef )?(?P<size>\d+), i1 (?:noundef )?false\)[^!\n]*(?P<notes>.*)$",
     re.MULTILINE,
 )
 _ALIGN = re.compile(r"\balign (\d+)")
@@ -51,7 +46,7 @@ def in_pieces(ir_text: str) -> str:
     if "@llvm.memset." in ir_text:
         ir_text = _FILL.sub(lambda found: _stores(found, names), ir_text)
     if "@llvm.memcpy." in ir_text:
-        ir_text = _COPY.sub(lambda found: _copies(found, names), ir_text)
+        ir_text = COPY.sub(lambda found: _copies(found, names), ir_text)
     return ir_text
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kernelwright.architectures import architecture
 from kernelwright.passes import isolation, libdevice, local_arrays
+from kernelwright.passes.field_copies import fields_copied
 from kernelwright.passes.llvm import architecture_of, engine, parse, retarget, run_once, target_machine
 from kernelwright.passes.options import DEFAULT, PassOptions
 
@@ -57,7 +58,8 @@ def _optimised_text(ir_text: str, options: PassOptions, arch: str, cuda_path: Pa
             _internalise(module, frozenset(KERNEL.findall(ir_text)))
         builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(options.level))
         run_once(builder.getModulePassManager(), module, builder)
-        return str(module)
+        text = str(module)
+        return fields_copied(text) if options.level and "copies" not in options.without else text
 
 
 def plain_textures(ir_text: str) -> str:

@@ -148,6 +148,14 @@ STEPS: tuple[Step, ...] = (
         after="tile[i] = 2;",
     ),
     Step(
+        "copies", "copies field by field", "", ("field copies",), "middle end",
+        "loads and stores the fields of a structure that is copied as it is: all loads first, neighbours joined later",
+        before="memcpy(&to[i], &from[i], 16);  // to[i] = from[i], a float4",
+        after="x = from[i].x; y = from[i].y; ...; to[i].x = x; to[i].y = y; ...",
+        aliases=("field-copies",),
+        off="such a copy stays one, which code generation makes in pieces of 8 bytes",
+    ),
+    Step(
         "args", "kernel arguments are global", "3.2", ("nvptx-lower-args",), "code generation",
         "a pointer that the host passes to a kernel points to global memory",
         before="ld.param.u64 %p, [k_param_0];",

@@ -229,3 +229,35 @@ KERNEL by_value(int *a, int *b, int n)
     const int weights[4] = {1, 2, 3, 4};
     b[threadIdx.x] = weights[a[threadIdx.x] % 4] * n;
 }
+
+struct Padded { char tag; double value; float weight; };
+
+// sound; <1, 32>: a structure is copied as it is, and nobody wrote its padding
+KERNEL padding_is_copied(int *a, int *b, int n)
+{
+    __shared__ Padded rows[32];
+    Padded *row = rows + threadIdx.x;
+    row->tag = 1, row->value = a[threadIdx.x], row->weight = 3;
+    __syncthreads();
+    __shared__ Padded copies[32];
+    copies[threadIdx.x] = rows[31 - threadIdx.x];
+    __syncthreads();
+    b[threadIdx.x] = (int)copies[31 - threadIdx.x].value;
+}
+
+// finds misaligned at HERE; <1, 32>: copied as it is
+KERNEL float4_copied(int *a, int *b, int n)
+{
+    float4 *from = (float4 *)(a + 1);
+    ((float4 *)b)[threadIdx.x] = from[threadIdx.x]; // HERE
+}
+
+// finds uninitialised at HERE; <1, 32>: three of the four are written
+KERNEL float4_copied_that_nobody_wrote(int *a, int *b, int n)
+{
+    __shared__ float4 tile[32];
+    float4 *mine = tile + threadIdx.x;
+    mine->x = a[threadIdx.x], mine->y = 2, mine->z = 3;
+    __syncthreads();
+    ((float4 *)b)[threadIdx.x] = tile[31 - threadIdx.x]; // HERE
+}
