@@ -76,22 +76,24 @@ _COMMON = {
     "rates.xu": RATES + ", reciprocal and the like; conversions",
     "rates.warp": RATES + ", warp shuffle",
     "rates.lsu": "lanes of load and store units per multiprocessor: the architecture's white paper",
-    "rates.branch": ASSUMED,
+    "rates.branch": "a branch every other cycle of a quarter: fitted to point in polygon on a TITAN RTX (docs/decisions/0036)",
     "rates.tensor": ASSUMED,
     "warp_latency": ASSUMED,
     "fp64_latency": ASSUMED,
 }
 
 
-def _rates(fma: int, imad: int, alu: int, fp64: int, fp16: int, tensor: int, lsu: int = 32) -> dict[str, int]:
-    figures = (fma, imad, alu, fp64, fp16, 16, lsu, 32, 32, tensor)
+def _rates(
+    fma: int, imad: int, alu: int, fp64: int, fp16: int, tensor: int, lsu: int = 32, branch: int = 64
+) -> dict[str, int]:
+    figures = (fma, imad, alu, fp64, fp16, 16, lsu, 32, branch, tensor)
     return dict(zip(PIPES, figures, strict=True))
 
 
 PASCAL_SM = Multiprocessor(
     warps=64, blocks=32, registers=65536, register_unit=256, partitions=2, registers_per_thread=255,
     shared_bytes=64 * KIB, shared_per_block=48 * KIB, shared_unit=256, shared_reserved=0, carveouts=(),
-    l1_bytes=24 * KIB, issue=2.0, rates=_rates(64, 32, 64, 32, 64, 16),
+    l1_bytes=24 * KIB, issue=2.0, rates=_rates(64, 32, 64, 32, 64, 16, branch=32),
     l1_bytes_per_cycle=64, shared_bytes_per_cycle=128, l2_bytes_per_cycle=64,
     alu_latency=6, special_latency=20, warp_latency=33, fp64_latency=8, shared_latency=24, l1_latency=82,
     constant_latency=25, barrier_latency=20, barrier_warp_cycles=1,

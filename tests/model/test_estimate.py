@@ -37,7 +37,7 @@ WARPS = 4 * 132
         ("fp64", "fp64", "fp64", 32 / 64),
         ("special", "xu", "xu", 32 / 16),
         ("warp", "warp", "warp", 32 / 32),
-        ("branch", "branch", "branch", 32 / 32),
+        ("branch", "branch", "branch", 32 / 64),
         ("load_global", "lsu", "l1", 32 / 32),
     ],
 )

@@ -57,6 +57,15 @@ def test_the_description_is_what_model_check_takes(tmp_path: Path) -> None:
     description = read_description(found.description)
     description.agrees_with(read_tuner_cache(found.cache))
     assert description.extent(description.grid, {"block_size_x": 64, "per_thread": 2}) == (40, 1, 1)
+    # What the arrays hold decides what the kernel does, so that is taken over, too.
+    assert [(a.kind, a.fill.word, a.fill.array) for a in description.arguments] == [
+        ("bytes", "zeros", ""),
+        ("bytes", "", "argument_01"),
+        ("int", "zeros", ""),
+    ]
+    view = np.zeros(4 * N, np.uint8)
+    description.arguments[1].fill.write(view, 1)
+    assert (view.view(np.float32) == found.workload.cases[0].steps[0].arguments[1]).all()
     done = kw_process.kw(
         "model", "check", "cache.json", "--kernel", "scale/scale.toml", "--variants", "3", "--json", cwd=tmp_path
     )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from kernelwright.device.model_check.agreement import agreement
 from kernelwright.device.model_check.check_variants import check_variants, sample, variants_of
 from kernelwright.device.model_check.cut_launch import LEAST_BLOCKS, cut_grid, multiplied, observe_variant
 from kernelwright.device.model_check.expressions import Expression
+from kernelwright.device.model_check.fills import fill_of
 from kernelwright.device.model_check.kernel_description import KernelDescription, read_description
 from kernelwright.device.model_check.tuner_cache import MeasuredVariant, read_tuner_cache
 from kernelwright.device.timing_model.estimate import Estimate, estimate
@@ -122,6 +124,40 @@ def test_bad_caches(folder: Path, content: bytes, said: str) -> None:
     with pytest.raises(Misuse) as told:
         read_tuner_cache(folder / "cache.json")
     assert said in told.value.message and told.value.hint
+
+
+def test_files_fill_arrays(folder: Path) -> None:
+    numbers = np.arange(5, dtype=np.int32)
+    np.save(folder / "five.npy", numbers)
+    np.savez(folder / "all.npz", five=numbers, none=np.zeros(0))
+    for name in ("five.npy", "all.npz:five"):
+        view = np.zeros(50, np.uint8)
+        fill_of(name, folder, "here").write(view, 1)
+        assert (
+            view[:40].view(np.int32).tolist() == [0, 1, 2, 3, 4] * 2 and view[40:].tobytes() == numbers.tobytes()[:10]
+        )
+    for name in ("zeros", "random"):
+        floats = np.zeros(16, np.float32)
+        fill_of(name, folder, "here").write(floats.view(np.uint8), 1)
+        assert floats.any() == (name == "random") and (floats >= 0).all() and (floats < 1).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("noise", "fills nothing"), ("five.npz", "fills nothing"), ("all.npy:five", "fills nothing"), (3, "fills nothing"),
+        ("six.npy", "six.npy cannot be used: No such file"), ("bad.npy", "bad.npy cannot be used"), ("bad.npz:a", "bad.npz cannot be used"),
+        ("all.npz:six", "has no array 'six'"), ("all.npz:none", "holds no numbers"), ("objects.npy", "cannot be used"),
+    ],
+)  # fmt: skip
+def test_fills_that_are_none(folder: Path, given: Any, said: str) -> None:
+    np.savez(folder / "all.npz", five=np.arange(5), none=np.zeros(0))
+    np.save(folder / "objects.npy", np.array([{}]), allow_pickle=True)
+    (folder / "bad.npy").write_bytes(b"no numbers")
+    (folder / "bad.npz").write_bytes(b"no numbers")
+    with pytest.raises(Misuse) as told:
+        fill_of(given, folder, "scale.toml: arguments[1]")
+    assert said in told.value.message and told.value.message.startswith("scale.toml: arguments[1]") and told.value.hint
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
@@ -357,7 +393,7 @@ def test_constants_of_a_description(folder: Path) -> None:
         estimate_variant(read_description(folder / "scale.toml"), parameters, gpu("a100"))
     assert told.value.hint == "it has table"
     (folder / "scale.toml").write_text(DESCRIPTION + 'constants = { table = "zeroes" }\n')
-    with pytest.raises(Misuse, match="constants: table holds none of zeros, random"):
+    with pytest.raises(Misuse, match="constants: table: 'zeroes' fills nothing"):
         read_description(folder / "scale.toml")
 
 

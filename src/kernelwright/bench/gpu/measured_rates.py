@@ -47,6 +47,7 @@ _UNITS = [
     "shuffle",
     "convert",
     "popc",
+    "branch",
 ]
 _STEPS = ["add", "and", "shift", "min", "less", "fadd", "fmin", "fless", "mixed", "half"]
 _LANES = "lanes per cycle and multiprocessor"
@@ -66,6 +67,7 @@ QUANTITIES: tuple[Quantity, ...] = (
         for n in (4, 16, 32)
         for b in (256, 1024)
     ),
+    *(Quantity(f"constants, a set of {n} KiB", _LANES, ours.constant_rate(n << 10)) for n in (1, 4, 32)),
     *(Quantity(f"barrier, {n} threads", "cycles", ours.barrier_cycles(n)) for n in (32, 64, 256, 1024)),
     *(Quantity(f"block that does nothing, {n} threads", "cycles", ours.block_cycles(n)) for n in (32, 128, 256, 1024)),
     *(

@@ -232,7 +232,7 @@ def shared_reads(apart: int) -> Callable[[Bench], float]:
 
 
 FLOATS = frozenset(
-    {f"unit_{name}" for name in ("fma", "add", "rsqrt", "exp", "sqrt", "div", "convert")}
+    {f"unit_{name}" for name in ("fma", "add", "rsqrt", "exp", "sqrt", "div", "convert", "branch")}
     | {f"round_{name}" for name in ("fadd", "fmin", "fless", "half")}
 )
 """Kernels of units that take floats."""
@@ -243,6 +243,13 @@ def unit_rate(kernel: str) -> Callable[[Bench], float]:
     what = {"unit_dfma": "f8", "unit_long": "i8"}.get(kernel, "f4" if kernel in FLOATS else "i4")
     values = np.arange(1, BLOCK + 1).astype(what)
     return lambda bench: _in_a_cycle(bench, kernel, 1024, lambda k, steps: (k.array(values), steps), 4 * BLOCK)
+
+
+def constant_rate(size: int) -> Callable[[Bench], float]:
+    """Lanes in a cycle on a multiprocessor whose warps read, all lanes alike, from a set of so many bytes of constant memory."""
+    return lambda bench: _in_a_cycle(
+        bench, "read_constants", 1024, lambda k, times: (k.zeros(4 * BLOCK), times, size // 4), BLOCK
+    )
 
 
 def barrier_cycles(threads: int) -> Callable[[Bench], float]:

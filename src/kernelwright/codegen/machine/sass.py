@@ -64,6 +64,8 @@ PIPE_OF_OPCODE = (
     dict.fromkeys((0x024, 0x025, 0x026, 0x027), "imad")  # IMAD, its forms and the dot products
     | dict.fromkeys((0x008, 0x009, 0x00A, 0x00B), "alu")  # FSEL, FMNMX, FSET, FSETP
     | dict.fromkeys((0x100, 0x101, 0x109), "xu")  # FLO, BREV, POPC
+    # FCHK, before a division, which takes 17.2 cycles of a quarter on an H200, twice what its reciprocal does (docs/decisions/0036).
+    | dict.fromkeys((0x102,), "xu")
     | dict.fromkeys((0x045, 0x03E), "alu")  # I2FP, F2FP
     | dict.fromkeys((0x006,), "alu")  # VOTE
 )

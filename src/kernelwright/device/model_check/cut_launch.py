@@ -15,7 +15,7 @@ import numpy as np
 
 from kernelwright.codegen.cost.block_weights import Weights, weigh
 from kernelwright.codegen.ptx import emit_ptx
-from kernelwright.device.arena import Arena, Buffer
+from kernelwright.device.arena import Arena
 from kernelwright.device.execution import Execution
 from kernelwright.device.load_module import load
 from kernelwright.device.model_check.kernel_description import KernelDescription
@@ -46,14 +46,14 @@ def observe_variant(
     cut = cut_grid(grid)
     with Arena() as arena:
         loaded = load(module, arena, str(description.source))
-        for number, name in enumerate(description.constants):
+        for number, (name, fill) in enumerate(description.constants.items()):
             variable = loaded.variables.buffers.get(name)
             if variable is None:
                 raise Misuse(
                     f"{description.path}: {description.source.name} has no variable {name!r}",
                     hint=f"it has {', '.join(loaded.variables.buffers) or 'none'}",
                 )
-            _fill(arena, variable, SEED + len(description.arguments) + number)
+            fill.write(arena.view(variable, np.uint8), SEED + len(description.arguments) + number)
         packed = _packed(description, parameters, arena)
         shared = description.shared_bytes.value(parameters)
         launch = Launch(kernel.name, cut, block, packed, int(shared))
@@ -101,21 +101,13 @@ def multiplied(seen: Observed, grid: Triple) -> Observed:
     )
 
 
-def _fill(arena: Arena, buffer: Buffer, seed: int) -> None:
-    """Random floats between 0 and 1."""
-    view = arena.view(buffer, np.uint8)
-    numbers = np.random.default_rng(seed).random(len(view) // 4, np.float32)
-    view[: 4 * len(numbers)] = numbers.view(np.uint8)
-
-
 def _packed(description: KernelDescription, parameters: Mapping[str, Any], arena: Arena) -> bytes:
     packed = b""
     for index, argument in enumerate(description.arguments):
         if argument.kind == "bytes":
             size = argument.value.count(parameters)
             buffer = arena.allocate(size, f"argument {index}")
-            if argument.random:
-                _fill(arena, buffer, SEED + index)
+            argument.fill.write(arena.view(buffer, np.uint8), SEED + index)
             value, form = buffer.address, "<Q"
         else:
             value, form = argument.value.value(parameters), "<i" if argument.kind == "int" else "<f"

@@ -9,7 +9,8 @@
 
     constants = { d_filter = "random" }              # what __constant__ and __device__ variables hold; zeros where nothing is said
 
-Every parameter becomes a definition (``-Dblock_size_x=16``). Arrays hold zeros, or floats between 0 and 1.
+Every parameter becomes a definition (``-Dblock_size_x=16``). Arrays and variables hold zeros, floats between 0 and 1, or a file's numbers
+(``fill = "points.npy"``, ``fills.py``).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright.device.model_check.expressions import Expression
+from kernelwright.device.model_check.fills import ZEROS, Fill, fill_of
 from kernelwright.device.model_check.tuner_cache import TunerCache
 from kernelwright.errors import Misuse
 from kernelwright.launch import Triple
@@ -28,7 +30,6 @@ from kernelwright.lazy_dataclasses import dataclass
 
 KNOWN = ("source", "kernel", "grid", "block", "where", "shared_bytes", "arguments", "define", "constants")
 KINDS = ("bytes", "int", "float")
-FILLS = ("zeros", "random")
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Argument:
 
     kind: str
     value: Expression
-    random: bool = False
+    fill: Fill = ZEROS
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,8 @@ class KernelDescription:
     shared_bytes: Expression
     arguments: tuple[Argument, ...]
     define: Mapping[str, str]
-    constants: tuple[str, ...]
-    """Variables of the module that hold random floats, as arrays do."""
+    constants: Mapping[str, Fill]
+    """What variables of the module hold, by name."""
 
     def expressions(self) -> tuple[Expression, ...]:
         where = (self.where,) if self.where else ()
@@ -116,11 +117,10 @@ def read_description(path: Path) -> KernelDescription:
     )
 
 
-def _constants(path: Path, found: Any) -> tuple[str, ...]:
-    wrong = next((n for n, fill in found.items() if fill not in FILLS), None) if isinstance(found, dict) else "it"
-    if wrong is not None:
-        raise Misuse(f"{path}: constants: {wrong} holds none of {', '.join(FILLS)}", hint='as { d_filter = "random" }')
-    return tuple(name for name, fill in found.items() if fill == "random")
+def _constants(path: Path, found: Any) -> dict[str, Fill]:
+    if not isinstance(found, dict):
+        raise Misuse(f"{path}: constants is {found!r}", hint='as constants = { d_filter = "random" }')
+    return {name: fill_of(given, path.parent, f"{path}: constants: {name}") for name, given in found.items()}
 
 
 def _sizes(path: Path, key: str, found: Any) -> tuple[Expression, ...]:
@@ -133,8 +133,10 @@ def _sizes(path: Path, key: str, found: Any) -> tuple[Expression, ...]:
 def _argument(path: Path, index: int, found: Any) -> Argument:
     place = f"{path}: arguments[{index}]"
     kinds = [k for k in KINDS if k in found] if isinstance(found, dict) else []
-    if len(kinds) != 1 or set(found) - {*KINDS, "fill"} or found.get("fill", "zeros") not in FILLS:
+    if len(kinds) != 1 or set(found) - {*KINDS, "fill"} or ("fill" in found and kinds != ["bytes"]):
         raise Misuse(
             f"{place} is {found!r}", hint='as { bytes = "4 * 1024", fill = "random" }, { int = 3 } or { float = 0.5 }'
         )
-    return Argument(kinds[0], Expression(found[kinds[0]], place), found.get("fill") == "random")
+    return Argument(
+        kinds[0], Expression(found[kinds[0]], place), fill_of(found.get("fill", "zeros"), path.parent, place)
+    )

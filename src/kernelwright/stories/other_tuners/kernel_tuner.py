@@ -3,8 +3,8 @@
     taken = kw.from_kernel_tuner("vector_add", source, size, [c, a, b, n], tune_params, cache="vector_add.json")
     taken.workload          for kw.evolve, at the parameters that the cache says are fastest
 
-    FOLDER/vector_add.cu, vector_add.toml         kw model check vector_add.json --kernel FOLDER/vector_add.toml
-    FOLDER/evolve.cu, workload.py, arguments.npz  kw evolve FOLDER/workload.py
+    FOLDER/vector_add.cu, vector_add.toml, arguments.npz  kw model check vector_add.json --kernel FOLDER/vector_add.toml
+    FOLDER/evolve.cu, workload.py, arguments.npz          kw evolve FOLDER/workload.py
 
 The grid follows Kernel Tuner's rules: the problem size over the divisors of its dimension, rounded up; where none are given, the block
 size of that dimension divides.
@@ -30,6 +30,7 @@ DEFAULT_BLOCK = (256, 1, 1)
 """Kernel Tuner's, of a dimension whose size is no parameter."""
 DEFINED = {"kernel_tuner": "1"}
 """What it defines besides the parameters."""
+ARGUMENTS = "arguments.npz"
 
 WORKLOAD = '''"""Kernel Tuner's {kernel} with {shown}."""
 
@@ -104,9 +105,12 @@ def from_kernel_tuner(
     try:
         made.mkdir(parents=True, exist_ok=True)
         (made / f"{made.name}.cu").write_text(source)
+        numbers = {_named(n): np.int32(a) if isinstance(a, int) else a for n, a in enumerate(arguments)}
+        with (made / ARGUMENTS).open("wb") as file:
+            np.savez(file, allow_pickle=False, **numbers)
         described_at = made / f"{made.name}.toml"
         described_at.write_text(_toml(f"{made.name}.cu", kernel_name, grid, block, described))
-        _write_workload(made, read_description(described_at), source, chosen, arguments)
+        _write_workload(made, read_description(described_at), source, chosen)
     except OSError as error:
         raise ToolError(f"{made} cannot be written: {error.strerror}", hint="name another with folder=") from error
     return KernelTunerKernel(made, described_at, Path(cache) if cache is not None else None, chosen)
@@ -151,9 +155,9 @@ def _grid(
 
 
 def _argument(number: int, given: Any) -> str:
-    """As the description has it: arrays by their size, numbers by their values."""
+    """As the description has it: arrays by their size and what they hold, numbers by their values."""
     if isinstance(given, np.ndarray):
-        fill = ', fill = "random"' if given.dtype == np.float32 and given.any() else ""
+        fill = f', fill = "{ARGUMENTS}:{_named(number)}"' if given.any() else ""
         return f'{{ bytes = "{max(given.nbytes, 1)}"{fill} }}'
     if isinstance(given, np.int32 | np.uint32) or (isinstance(given, int) and not isinstance(given, bool)):
         return f'{{ int = "{int(given)}" }}'
@@ -163,6 +167,10 @@ def _argument(number: int, given: Any) -> str:
         f"argument {number} is {given!r:.40} ({type(given).__name__})",
         hint="arrays, numpy.int32 and numpy.float32 can be taken over, as Kernel Tuner takes them",
     )
+
+
+def _named(number: int) -> str:
+    return f"argument_{number:02}"
 
 
 def _toml(
@@ -176,15 +184,10 @@ def _toml(
     )
 
 
-def _write_workload(
-    folder: Path, found: KernelDescription, source: str, parameters: Mapping[str, Any], arguments: Sequence[Any]
-) -> None:
+def _write_workload(folder: Path, found: KernelDescription, source: str, parameters: Mapping[str, Any]) -> None:
     grid, block = found.extent(found.grid, parameters), found.extent(found.block, parameters)
     lines = [f"#define {name} {_defined(value)}\n" for name, value in {**DEFINED, **parameters}.items()]
     (folder / "evolve.cu").write_text("".join(lines) + "#line 1\n" + source)
-    numbers = {f"argument_{n:02}": np.int32(a) if isinstance(a, int) else a for n, a in enumerate(arguments)}
-    with (folder / "arguments.npz").open("wb") as file:
-        np.savez(file, allow_pickle=False, **numbers)
     shown = ", ".join(f"{name} = {value}" for name, value in parameters.items())
     text = WORKLOAD.format(kernel=found.kernel, shown=shown or "no parameters", grid=grid, block=block)
     (folder / "workload.py").write_text(text)

@@ -181,6 +181,30 @@ UNIT(unit_shuffle, int, __shfl_xor_sync(0xffffffffu, x, 1) + k)
 UNIT(unit_convert, float, (float)((int)x + 1))
 UNIT(unit_popc, int, __popc(x) + k)
 
+// A branch that is never taken, around what is no guarded instruction, and an addition.
+__device__ float skipped(float x, float k) {
+  if (x < -k) {
+#pragma unroll 1
+    for (int i = 0; i < (int)x; ++i) x = x * x - k;
+  }
+  return x + 1;
+}
+UNIT(unit_branch, float, skipped(x, k))
+
+// All lanes read one float of constant memory, of a set that is gone through; its size in floats is a power of two.
+__constant__ float numbers[8192];
+__global__ void read_constants(float *to, int times, int set) {
+  float sum = 0;
+  int at = 0;
+#pragma unroll 1
+  for (int i = 0; i < times; i += 8) {
+#pragma unroll
+    for (int j = 0; j < 8; ++j) sum += numbers[at + j];
+    at = (at + 8) & (set - 1);
+  }
+  if (sum == 1234.5f) to[threadIdx.x] = sum;
+}
+
 // Four values that go round: nothing folds, and each step is one instruction.
 #define ROUND(name, type, step)                                                       \
   __global__ void name(type *to, int steps) {                                         \
