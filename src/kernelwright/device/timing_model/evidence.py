@@ -39,25 +39,16 @@ class ComparedSet:
 
 COMPARED: tuple[ComparedSet, ...] = (
     ComparedSet("convolution", "a100", 40, 0.793, 0.187, 0.074, {"l1": 24, "fma": 15, "latency": 1}, HUB),
-    ComparedSet("dedispersion", "a100", 40, 0.535, 0.036, 0.003, {"issue": 20, "latency": 20}, HUB),
-    ComparedSet(
-        "matrix product", "a100", 40, 0.888, 0.141, 0.0, {"fma": 26, "l1": 10, "memory": 3, "latency": 1}, PAPER
-    ),
+    ComparedSet("convolution", "a4000", 40, 0.966, 0.046, 0.0, {"l1": 39, "latency": 1}, HUB),
+    ComparedSet("convolution", "a6000", 40, 0.954, 0.053, 0.0, {"l1": 37, "latency": 3}, HUB),
+    ComparedSet("dedispersion", "a100", 40, 0.635, 0.054, 0.0, {"issue": 12, "latency": 28}, HUB),
+    ComparedSet("dedispersion", "a4000", 40, 0.821, 0.14, 0.0, {"issue": 3, "latency": 37}, HUB),
+    ComparedSet("dedispersion", "a6000", 40, 0.816, 0.154, 0.0, {"latency": 40}, HUB),
+    ComparedSet("matrix product", "a100", 40, 0.931, 0.119, 0.0, {"fma": 26, "l1": 10, "memory": 4}, PAPER),
     ComparedSet("hotspot", "a4000", 40, 0.984, 0.016, 0.0, {"fp64": 38, "latency": 2}, PAPER),
-    ComparedSet(
-        "point in polygon",
-        "rtx2080ti",
-        39,
-        0.491,
-        0.285,
-        0.011,
-        {"issue": 18, "latency": 10, "alu": 6, "branch": 5},
-        HUB,
-    ),
     ComparedSet("hotspot", "a100", 40, 0.959, 0.359, 0.0, {"latency": 33, "memory": 3, "l1": 3, "issue": 1}, PAPER),
-    ComparedSet(
-        "point in polygon", "rtx3090", 38, 0.411, 0.28, 0.006, {"issue": 16, "latency": 13, "branch": 7, "alu": 2}, HUB
-    ),
+    ComparedSet("point in polygon", "rtx2080ti", 39, 0.725, 0.18, 0.0, {"issue": 21, "latency": 11, "alu": 7}, HUB),
+    ComparedSet("point in polygon", "rtx3090", 38, 0.728, 0.29, 0.0, {"issue": 22, "latency": 12, "alu": 4}, HUB),
     ComparedSet("saxpy", "h200", 20, 0.826, 0.046, 0.0, {"memory": 13, "latency": 3, "blocks": 4}, OURS),
     ComparedSet("polynomial", "h200", 19, 0.842, 0.097, 0.0, {"issue": 15, "latency": 3, "blocks": 1}, OURS),
     ComparedSet("total", "h200", 22, 0.377, 0.006, 0.0, {"latency": 22}, OURS),
