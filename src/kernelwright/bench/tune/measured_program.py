@@ -16,6 +16,7 @@ from kernelwright.versions.configurations import Configuration, Configurations
 from kernelwright.versions.program import INFINITE, Ran, Thresholds, TunedProgram
 from kernelwright.versions.resolution import Resolution
 from kernelwright.versions.running.external_program import ExternalProgram
+from kernelwright.versions.running.resident_runner import ResidentRunner
 from kernelwright.versions.running.runner_commands import cuda_program
 from kernelwright.versions.thresholds import Tuning, tune
 
@@ -26,12 +27,14 @@ MOST_ENUMERATED = 40
 
 
 def built_program(program: MultiVersionProgram, folder: Path) -> ExternalProgram:
-    """``program`` compiled for the virtual GPU."""
+    """``program`` compiled for the virtual GPU, and what runs it loaded: no part of a search, ours or another."""
     source, executable = folder / f"{program.name}.cu", folder / program.name
     source.write_text(program.text())
     link = LinkOptions(device=DEVICE, worker=worker_command())
     build_executable(compile_program(source), [], executable, link)
-    return cuda_program(executable, DEVICE, TIMEOUT_S)
+    resident = ResidentRunner()
+    resident.load(wait=True)
+    return cuda_program(executable, DEVICE, TIMEOUT_S, resident)
 
 
 class MeasuredProgram:

@@ -73,6 +73,16 @@ def run(
     return ran.exit_code
 
 
+def load() -> None:
+    """Loads what the first run would load."""
+    import kernelwright.device.serving.session
+    import kernelwright.device.serving.virtual_device
+    import kernelwright.device.virtual_gpu.launch_estimates  # noqa: F401
+    from kernelwright.device.serving.engine import load as load_engine
+
+    load_engine()
+
+
 def told(
     device: str,
     executable: Path,

@@ -36,6 +36,7 @@ from kernelwright.versions.guard_names import (
 from kernelwright.versions.resolution import Resolution
 from kernelwright.versions.running.checked_program import CheckedProgram
 from kernelwright.versions.running.external_program import DATA, ExternalProgram, output_of
+from kernelwright.versions.running.resident_runner import ResidentRunner
 from kernelwright.versions.running.runner_commands import cuda_program, python_guards, python_program
 from kernelwright.versions.threshold_file import Identity, with_winners
 from kernelwright.versions.tuned_winners import GuardedVersion, guarded
@@ -176,10 +177,12 @@ def of_cuda(
     """A CUDA program. ``build`` returns its executable, and the device as the settings name it. ``runs``: those whose winners are
     versions of its kernels; ``by``: what their thresholds compare."""
     versions = _guarded_winners(runs, by) if runs else []
+    resident = ResidentRunner(versions)
+    resident.load()  # beside the compiler
     executable, device = build(path, wanted.device or "auto")
     for remark in same_names(path):
         tell(remark)
-    program = cuda_program(executable, device, wanted.timeout_s, versions, wanted.files)
+    program = cuda_program(executable, device, wanted.timeout_s, resident, wanted.files)
     # Estimated times change with the timing model, which is part of the package.
     digest = f"{file_digest(str(path))} {kernelwright.__version__}"
     if versions:
