@@ -149,7 +149,8 @@ def _run(chosen: argparse.Namespace) -> int:
                 worker.close()  # they take the GPU themselves
                 add("tests", _tests)
             if "tune" in only:
-                add("tune", partial(_tune, chosen.device, until))
+                keep = lambda part: write_result(chosen.results, info, [*parts, part], more)  # noqa: E731
+                add("tune", partial(_tune, chosen.device, until, keep))
 
         with ExitStack() as kept:
             ready: list[tuple[Path, dict[str, Any]]] = []
@@ -232,10 +233,10 @@ def _tests() -> Measured:
     return result
 
 
-def _tune(ordinal: int, until: Deadline) -> Measured:
+def _tune(ordinal: int, until: Deadline, keep: Callable[[Measured], Any]) -> Measured:
     from kernelwright.bench.gpu.tune import run_tune
 
-    return run_tune(ordinal, say, until=until)
+    return run_tune(ordinal, say, until=until, keep=keep)
 
 
 def _compile() -> Measured:

@@ -311,7 +311,6 @@ class TestResidentRunner:
         assert self.answers(monkeypatch, tmp_path, "good", "crash", "good", "good") == [first, "crash", first, second]
         assert self.answers(monkeypatch, tmp_path, "hang", "good", timeout=0.5) == ["timeout", first]
 
-
     @pytest.mark.parametrize("fault", ["", "raises", "dies"])
     def test_what_is_loaded_beforehand_is_no_part_of_a_run(
         self, fault: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

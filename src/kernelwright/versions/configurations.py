@@ -17,6 +17,10 @@ from kernelwright.versions.program import INFINITE, Compared, Ran, Thresholds, T
 from kernelwright.versions.resolution import Resolution, Times, Verdict
 
 
+class OutOfTime(Exception):
+    """Time is up before a run that was needed: what has been run stays known."""
+
+
 @dataclass
 class Configuration:
     """One path of one dataset."""
@@ -79,11 +83,14 @@ class Configurations:
         resolution: Resolution,
         known: list[Configuration] | None = None,
         watch: Callable[[Configuration], None] = lambda _: None,
+        is_over: Callable[[], bool] = lambda: False,
     ) -> None:
+        """``is_over``: asked before a run; where time is up, what needs one raises ``OutOfTime``."""
         self._program = program
         self.dataset = dataset
         self._resolution = resolution
         self._watch = watch
+        self._is_over = is_over
         self.all: list[Configuration] = list(known or [])
         self.runs = 0
         """Runs of the program, repeats included."""
@@ -95,7 +102,11 @@ class Configurations:
     def untuned(self) -> Configuration:
         """The program with thresholds of its own, which say what it is worth without tuning."""
         known = next((c for c in self.all if not c.thresholds), None)
-        return known or self._take({}, self._run({}))
+        return known or self._take({}, self._in_time({}))
+
+    def finish(self) -> None:
+        """From now on runs are begun whatever the time is."""
+        self._is_over = lambda: False
 
     def known(self, thresholds: Thresholds) -> Configuration | None:
         """The configuration that ``thresholds`` lead to, where it was run. Guards they do not name are not taken."""
@@ -113,7 +124,7 @@ class Configurations:
             known = self.known(wanted)
             if known is not None:
                 return known
-            ran = self._run(wanted)
+            ran = self._in_time(wanted)
             named = {c.name for c in ran.compared} - wanted.keys()
             wanted |= dict.fromkeys(sorted(named), INFINITE)
             # A guard nobody knew of may have followed the program's own threshold.
@@ -134,6 +145,7 @@ class Configurations:
         if first is second:
             return Verdict.TIE
         while (verdict := self._resolution.verdict(first.times, second.times)) is Verdict.OPEN:
+            self._refuse_late()
             self._repeat(first if len(first.times) <= len(second.times) else second)
         if verdict is Verdict.TIE:
             self.unresolved = max(self.unresolved, self._resolution.unresolved(first.times, second.times))
@@ -164,6 +176,14 @@ class Configurations:
             reason = "its comparisons differ from run to run with the same thresholds, so that no time belongs to them"
             ran = Ran(ran.compared, None, Rejected("program", reason))
         configuration.add(ran)
+
+    def _refuse_late(self) -> None:
+        if self._is_over():
+            raise OutOfTime
+
+    def _in_time(self, thresholds: Thresholds) -> Ran:
+        self._refuse_late()
+        return self._run(thresholds)
 
     def _run(self, thresholds: Thresholds) -> Ran:
         self.runs += 1

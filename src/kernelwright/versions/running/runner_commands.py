@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import kernelwright
@@ -36,7 +36,11 @@ def cuda_program(
     if there is none, with the winners that are tuned with it."""
     runner = f"{_module('cuda_runner')} {shlex.quote(device)} {shlex.quote(str(executable.absolute()))}"
     return ExternalProgram(
-        f"{runner} {TIMES} {DATA}", timeout_s, deterministic=True, start=(resident or ResidentRunner()).start, files=files
+        f"{runner} {TIMES} {DATA}",
+        timeout_s,
+        deterministic=True,
+        start=(resident or ResidentRunner()).start,
+        files=files,
     )
 
 
