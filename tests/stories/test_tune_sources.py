@@ -342,6 +342,18 @@ class TestResidentRunner:
             assert runner.start("cuda_runner h200 ./app times data", {}, out, out).wait(20) == 4
         assert (tmp_path / "out").read_bytes() == b"11"
 
+    def test_a_process_that_loads_for_nobody_says_nothing(
+        self, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        """The command has ended: its program did not compile, say."""
+        monkeypatch.setattr("kernelwright.versions.running.cuda_runner.load", lambda: time.sleep(0.3))
+        runner = ResidentRunner()
+        runner.load()
+        process = runner._process
+        runner.forget()
+        assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0
+        assert capfd.readouterr() == ("", "")
+
 
 def test_estimated_times_are_compared_as_finely_as_asked_for() -> None:
     """Any difference counts, unless ``--resolution`` says otherwise; measured times need a share that shows."""

@@ -38,6 +38,8 @@ from kernelwright.versions.threshold_file import (
 from kernelwright.versions.thresholds import Tuning, tune
 from kernelwright.versions.tune_run import TRIED_THRESHOLDS, TuneRun, tune_facts
 
+NO_ARGUMENTS = "(no arguments)"
+"""What a dataset is called that is a CUDA program without arguments."""
 Say = Callable[[str], None]
 IsOver = Callable[[], bool]
 
@@ -159,15 +161,15 @@ def _tuned(
         if (line := subject.unreadable.get(dataset)) and line not in told:
             told.add(line)
             say(
-                f"{dataset}: it printed {line!r}, which cannot be read: names have no blanks, values and times are plain numbers "
-                "(docs/tune.md, What a program has to do)"
+                f"{dataset}: it printed {line!r}, which cannot be read: names have no blanks, values are whole numbers of 64 bits, "
+                "times plain numbers (docs/tune.md, What a program has to do)"
             )
         evidence.measured.setdefault(dataset, []).append(configuration)
         if run is not None:
             run.record(dataset, configuration)
         if not fresh:
             evidence.write(subject.path)
-        say(f"{dataset}: {_heard(configuration)}")
+        say(f"{dataset or NO_ARGUMENTS}: {_heard(configuration)}")
 
     tuning = tune(
         subject.program,

@@ -143,13 +143,18 @@ def tune(
     measured_now = {name: of.all for name, of in runs.items()}
     not_done = tuple(name for name in datasets if name not in tuned)
     alive = {name: result for name, result in tuned.items() if not result.configuration.times.failed}
-    met = {c.name for name in tuned for each in runs[name].all for c in each.compared}
+    met = {c.name for name in alive for each in runs[name].all for c in each.compared}
     if not_done and not (alive and met):
         return Tuning({}, {}, observed.forest(), (), (), (), measured_now, tuple(datasets))
     if not alive:
         reasons = {str(c.failure) for of in runs.values() for c in of.all if c.failure}
         hint = "run the program by hand; --forget leaves a dataset out"
         raise Misuse(f"no dataset runs in any version: {'; '.join(sorted(reasons))}", hint=hint)
+    if not met:
+        raise Misuse(
+            "no dataset that runs meets a guard, or the program does not print what it compares",
+            hint="docs/tune.md, What a program has to do",
+        )
     runs = {name: runs[name] for name in tuned}
     for of in runs.values():
         of.finish()

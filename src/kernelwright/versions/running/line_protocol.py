@@ -7,7 +7,7 @@
     Dispatch NAME NUMBER us.            ... or what one guard costs; those of several guards add up
 
 Thresholds lie in a file of ``name=value`` lines. Its path stands in ``KW_THRESHOLDS`` and for ``{thresholds}`` in the command.
-A guard that the file does not name has the program's own threshold; one of ``INFINITE`` is never taken.
+A guard that the file does not name has the program's own threshold; one of ``INFINITE`` is never taken. Values have 64 bits.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _MEANT = re.compile(r"^(?:Compared\b.*<=.*|(?:Took|Dispatch)\b.*\bus\.?\s*)$", r
 
 def comparisons(said: str, thresholds: Thresholds) -> tuple[Compared, ...]:
     """The comparisons in what a program said, in order. One without an outcome has the one that ``thresholds`` give it."""
-    return tuple(_compared(name, int(value), word, thresholds) for name, value, word in _COMPARED.findall(said))
+    found = ((name, int(value), word) for name, value, word in _COMPARED.findall(said))
+    return tuple(_compared(name, value, word, thresholds) for name, value, word in found if abs(value) <= INFINITE)
 
 
 def _compared(name: str, value: int, word: str, thresholds: Mapping[str, int]) -> Compared:
@@ -52,7 +53,13 @@ def dispatch_us(said: str) -> float | None:
 def unreadable_line(said: str) -> str:
     """The first line that seems to be one of these and is none, as a name with blanks makes it; empty where there is none."""
     lines = (line.strip() for line in _MEANT.findall(said))
-    return next((line for line in lines if not any(p.match(line) for p in (_COMPARED, _TOOK, _DISPATCH))), "")
+    return next((line for line in lines if not _is_readable(line)), "")
+
+
+def _is_readable(line: str) -> bool:
+    if compared := _COMPARED.match(line):
+        return abs(int(compared[2])) <= INFINITE
+    return any(pattern.match(line) for pattern in (_TOOK, _DISPATCH))
 
 
 def threshold_lines(thresholds: Thresholds) -> str:

@@ -170,6 +170,8 @@ def _serve_runs(connection: socket.socket, versions: Sequence[GuardedVersion]) -
                     os.dup2(nothing, descriptor)
                 connection.sendall(str(result).encode())
         code = 0
+    except ConnectionError:  # nobody is left to be answered
+        code = 0
     except Exception as error:
         from kernelwright.device.serving.worker import complain
 

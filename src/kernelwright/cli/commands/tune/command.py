@@ -39,6 +39,7 @@ from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.evaluate.workload.program_case import TIMEOUT_S
 from kernelwright.stories.tune import (
+    NO_ARGUMENTS,
     Subject,
     create_run,
     explained,
@@ -132,6 +133,10 @@ def command(
             str(path or ""), (*(data or ()), *more), execute, str(output or ""), oracle, str(forest or ""), device, compare,
             tuple(outputs or ()), tuple(winners or ()), tuple(by or ()), tuple(forget or ()), timeout, resolution, runs, fresh,
         )  # fmt: skip
+    if any(not name.strip() for name in asked.datasets) and (asked.execute or asked.path.endswith(".py")):
+        raise Misuse(
+            "a dataset has no name", hint="--data FILE; a program without arguments is a CUDA program's --data ''"
+        )
     subject = subject_of(asked, _build)
     rule = asked.rule(deterministic=subject.program.deterministic)
     if resume is None:
@@ -189,7 +194,7 @@ def _print(tuning: Tuning, subject: Subject, folder: Path, as_object: bool) -> N
     for dataset in tuning.datasets:
         decides = subject.dispatch_us.get(dataset.name)
         cost = "" if decides is None else f"; deciding takes {decides:.3g} us a call"
-        print(f"{dataset.name}: {_result(dataset)}{cost}")
+        print(f"{dataset.name or NO_ARGUMENTS}: {_result(dataset)}{cost}")
         for line in trouble_lines(dataset):
             print(f"  {line}")
     for line in (*never_reached_lines(tuning), *(conflict_lines(tuning) if tuning.conflicts else ())):

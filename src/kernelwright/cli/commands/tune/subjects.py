@@ -123,6 +123,9 @@ def subject_of(asked: Asked, build: Callable[[Path, str], tuple[Path, str]]) -> 
     path = Path(asked.path)
     if asked.winners and path.suffix == ".py":
         raise Misuse("--with is for CUDA programs", hint="kw tune app.cu --with RUN")
+    if path.suffix != ".py":
+        for arguments in asked.datasets:
+            words_of(arguments, f"dataset {arguments!r}")
     return of_python(path, wanted) if path.suffix == ".py" else of_cuda(path, wanted, build, asked.winners, asked.by)
 
 
@@ -216,12 +219,13 @@ def same_names(path: Path) -> list[str]:
     ]
 
 
-def words_of(execute: str) -> list[str]:
-    """The words of a shell command. Raises ``Misuse`` for quotes that do not end."""
+def words_of(text: str, what: str = "") -> list[str]:
+    """The words of a shell command, or of a program's arguments. Raises ``Misuse`` for quotes that do not end."""
     try:
-        return shlex.split(execute)
+        return shlex.split(text)
     except ValueError as error:
-        raise Misuse(f"--exec {execute!r} is no shell command: {error}", hint="close the quotes") from None
+        reason = f"{what} is no list of arguments" if what else f"--exec {text!r} is no shell command"
+        raise Misuse(f"{reason}: {error}", hint="close the quotes") from None
 
 
 def threshold_path(execute: str, path: Path | None, output: Path | None) -> Path:
