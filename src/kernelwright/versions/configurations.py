@@ -39,8 +39,8 @@ class Configuration:
         return self.times.mean
 
     def values(self, guard: str) -> list[int]:
-        """The distinct values that ``guard`` met, in ascending order."""
-        return sorted({c.value for c in self.compared if c.name == guard})
+        """The distinct values that ``guard`` met where its version may run, in ascending order."""
+        return sorted({c.value for c in self.compared if c.name == guard and c.legal})
 
     def add(self, ran: Ran) -> None:
         if ran.time_us is None:

@@ -248,7 +248,7 @@ def announcement(untuned: Mapping[str, Configuration], known: Mapping[str, int])
     dataset were measured earlier, which are among them."""
     parts, whole = [], 0
     for name, configuration in untuned.items():
-        counts = {c.name: len(configuration.values(c.name)) for c in configuration.compared}
+        counts = {c.name: len(configuration.values(c.name)) for c in configuration.compared if c.legal}
         most = sum(most_configurations(m) for m in counts.values())
         whole += most
         thresholds = f"{len(counts)} threshold{'' if len(counts) == 1 else 's'}"

@@ -1,7 +1,8 @@
 """What a program of several versions prints on standard error, and how it is given thresholds.
 
     Compared NAME <= VALUE: true.       one line per comparison, as Futhark prints with -L: NAME is the threshold, VALUE what it
-                                        is compared with, true where the version was run; the word may be missing
+                                        is compared with, true where the version was run, never where no threshold lets it run;
+                                        the word may be missing
     Took NUMBER us.                     optional: the time that counts. Several add up; without any it is that of the process
     Dispatch NUMBER us.                 optional: what deciding costs per call
     Dispatch NAME NUMBER us.            ... or what one guard costs; those of several guards add up
@@ -20,7 +21,7 @@ from kernelwright.versions.program import INFINITE, Compared, Thresholds
 TELL = "KW_TUNING"
 """Has guards of ``kernelwright_threshold.h`` print what they compare."""
 ENVIRONMENT = "KW_THRESHOLDS"
-_COMPARED = re.compile(r"^Compared (\S+) <= (-?\d+)(?:: (true|false))?\.?\s*$", re.M)
+_COMPARED = re.compile(r"^Compared (\S+) <= (-?\d+)(?:: (true|false|never))?\.?\s*$", re.M)
 _TOOK = re.compile(r"^Took (\d+(?:\.\d*)?(?:[eE][-+]?\d+)?) us\.?\s*$", re.M)
 _DISPATCH = re.compile(r"^Dispatch (?:(\S+) )?(\d+(?:\.\d*)?) us\.?\s*$", re.M)
 _MEANT = re.compile(r"^(?:Compared\b.*<=.*|(?:Took|Dispatch)\b.*\bus\.?\s*)$", re.M)
@@ -34,8 +35,13 @@ def comparisons(said: str, thresholds: Thresholds) -> tuple[Compared, ...]:
 
 def _compared(name: str, value: int, word: str, thresholds: Mapping[str, int]) -> Compared:
     if word:
-        return Compared(name, value, word == "true")
+        return Compared(name, value, word == "true", legal=word != "never")
     return Compared(name, value, value >= thresholds[name] if name in thresholds else None)
+
+
+def compared_line(compared: Compared) -> str:
+    word = str(compared.taken).lower() if compared.legal else "never"
+    return f"Compared {compared.name} <= {compared.value}: {word}."
 
 
 def time_us(said: str) -> float | None:
