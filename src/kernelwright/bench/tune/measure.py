@@ -44,13 +44,14 @@ def measure(quick: bool, say: Say, names: Sequence[str] = ()) -> Measured:
             passes = [_pass(program, Path(folder, str(number))) for number in range(1 if quick else PASSES)]
             seconds, measured, tuning = min(passes, key=lambda each: each[0])
             others = max(others, len({str(each[2].thresholds) for each in passes}) - 1)
+            slowest_s = max(each[0] for each in passes)
             ours = _effort(measured, tuning)
             if has_black_box:
                 say(f"{program.name}: OpenTuner")
                 seeds = SEEDS[: 1 if quick else None]
                 total = sum(dataset.tuned_us for dataset in tuning.datasets)
                 searches = [searched(measured, program.datasets, total, seconds, seed) for seed in seeds]
-                ratios.add(Effort(0, ours[0], ours[1], 0.0, seconds), searches)
+                ratios.add(Effort(0, ours[0], ours[1], 0.0, seconds), searches, slowest_s)
                 black_box.append(_black_box_row(program.name, ours, seconds, searches))
             say(f"{program.name}: all paths")
             result.rows += [dataset_row(program, dataset, measured, worst) for dataset in tuning.datasets]
