@@ -92,6 +92,7 @@ class Configurations:
         self._watch = watch
         self._is_over = is_over
         self.all: list[Configuration] = list(known or [])
+        self._met = {c.name for each in self.all for c in each.compared}
         self.runs = 0
         """Runs of the program, repeats included."""
         self.new = 0
@@ -114,8 +115,7 @@ class Configurations:
         return next((c for c in self.all if any(contains(box, wanted) for box in c.boxes)), None)
 
     def _whole(self, thresholds: Thresholds) -> dict[str, int]:
-        met = sorted({c.name for known in self.all for c in known.compared})
-        return {**dict.fromkeys(met, INFINITE), **thresholds}
+        return {**dict.fromkeys(sorted(self._met), INFINITE), **thresholds}
 
     def at(self, thresholds: Thresholds) -> Configuration:
         """The same, which is run where it is not known."""
@@ -164,6 +164,7 @@ class Configurations:
         found = Configuration(ran.compared, thresholds, boxes)
         found.add(ran)
         self.all.append(found)
+        self._met |= {c.name for c in ran.compared}
         self.new += 1
         while not found.times.failed and len(found.times) < self._resolution.least_runs:
             self._repeat(found)
