@@ -73,6 +73,13 @@ class ResidentRunner:
         if wait:
             self._wait_until_loaded()
 
+    def processor_s(self) -> float:
+        """Processor time of the process and of the programs that it has run, in seconds; 0 where there is none."""
+        if self._connection is None:
+            return 0.0
+        fields = Path(f"/proc/{self._process}/stat").read_text().rpartition(")")[2].split()
+        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")  # utime, stime, cutime, cstime: proc(5)
+
     def start(self, command: str, environment: Mapping[str, str], out: IO[bytes], err: IO[bytes]) -> ResidentRun:
         """Starts ``... cuda_runner DEVICE EXECUTABLE TIMES ARGUMENTS``; ``out`` and ``err`` are files with names."""
         request = {
