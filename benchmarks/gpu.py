@@ -21,7 +21,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -144,12 +144,23 @@ def _run(chosen: argparse.Namespace) -> int:
             parts.append(_attempt(name, measure))
             write_result(chosen.results, info, parts, more)
 
+        def add_by_pieces(name: str, measure: Callable[[Callable[[Measured], None]], Measured]) -> None:
+            """As ``add``, for a part that tells what it has so far."""
+            known: list[Measured] = []
+
+            def keep(part: Measured) -> None:
+                known[:] = [part]
+                write_result(chosen.results, info, [*parts, part], more)
+
+            parts.append(_attempt(name, partial(measure, keep), known))
+            write_result(chosen.results, info, parts, more)
+
         def add_others() -> None:
             if "tests" in only:
                 worker.close()  # they take the GPU themselves
                 add("tests", _tests)
             if "tune" in only:
-                add("tune", partial(_tune, chosen.device, until))
+                add_by_pieces("tune", partial(_tune, chosen.device, until))
 
         with ExitStack() as kept:
             ready: list[tuple[Path, dict[str, Any]]] = []
@@ -193,12 +204,12 @@ def _run(chosen: argparse.Namespace) -> int:
     return int(any(p.holds is False for part in parts for p in part.promises))
 
 
-def _attempt(name: str, measure: Callable[[], Measured]) -> Measured:
-    """A part that fails is a part with a note, and does not keep the others from being measured."""
+def _attempt(name: str, measure: Callable[[], Measured], known: Sequence[Measured] = ()) -> Measured:
+    """A part that fails is a part with a note, and does not keep the others from being measured. ``known``: what it has told of before."""
     try:
         return measure()
     except Exception as error:
-        result = Measured(name)
+        result = known[-1] if known else Measured(name)
         result.notes.append(f"it ended with {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
         result.at_most("parts that fail", 1, 0)
         return result
@@ -232,10 +243,10 @@ def _tests() -> Measured:
     return result
 
 
-def _tune(ordinal: int, until: Deadline) -> Measured:
+def _tune(ordinal: int, until: Deadline, keep: Callable[[Measured], None]) -> Measured:
     from kernelwright.bench.gpu.tune import run_tune
 
-    return run_tune(ordinal, say, until=until)
+    return run_tune(ordinal, say, until=until, keep=keep)
 
 
 def _compile() -> Measured:

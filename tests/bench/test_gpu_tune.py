@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import subprocess
 import sys
@@ -9,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.bench.gpu import tune
+from kernelwright.bench.gpu import deadline, tune
+from kernelwright.bench.gpu.deadline import NEVER, Deadline
+from kernelwright.bench.result import Measured
 from kernelwright.cuda.link import LinkOptions
 from kernelwright.executable import build_executable, worker_command
 from kernelwright.pipeline import compile as compile_program
@@ -41,7 +44,61 @@ def test_a_program_is_tuned_in_times_that_it_measures() -> None:
         ("512 8", 5120.0, 80.0),
     ]
     assert all(row["configurations"] == row["promised"] == 2 and row["served"] for row in found.rows)
-    assert [(p.value, p.holds) for p in found.promises] == [(1.0, True), (0.0, True)]
+    assert [(p.value, p.holds) for p in found.promises] == [(1.0, True), (0.0, True), (0.0, True)]
+
+
+class Clock:
+    """A second passes whenever somebody looks."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+@pytest.mark.parametrize("seconds", [0, 4, 12, 20, 30, 60, 400])
+def test_programs_share_the_time_there_is(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has its turn before one that takes long goes on; what is known is written down after each turn."""
+    monkeypatch.setattr(deadline, "time", Clock())
+    kept: list[Measured] = []
+    found = tune.run_tune(3, lambda _: None, stand_in, ["lud", "nw"], Deadline(float(seconds)), kept.append)
+    rows = {(row["program"], row["dataset"]) for row in found.rows}
+    every = {(name, dataset) for name in ("lud", "nw") for dataset in PROGRAMS[name].datasets}
+    told = " ".join(found.notes)
+    assert rows <= every and all(dataset in told for _, dataset in every - rows if "not reached" not in told)
+    assert (rows == every) == (not found.notes)
+    assert {0: not rows and "not reached in time: lud, nw" in told, 400: rows == every}.get(int(seconds), True)
+    # What was kept last is what is returned, and nothing that was known is lost from one to the next.
+    known = [{(row["program"], row["dataset"]) for row in part.rows} for part in kept]
+    assert all(a <= b for a, b in itertools.pairwise(known)) and (not kept or kept[-1].rows == found.rows)
+    whole = tune.run_tune(3, lambda _: None, stand_in, ["lud", "nw"])
+    same = [row for row in whole.rows if (row["program"], row["dataset"]) in rows]
+    assert [row["configurations"] for row in found.rows] == [row["configurations"] for row in same]
+
+
+def test_a_share_of_the_time_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadline, "time", Clock())
+    assert Deadline(101.0).share(4).ends == 1.0 + 25.0 and Deadline(0.5).share(4).is_over
+    assert NEVER.share(4) is NEVER
+
+
+def test_a_program_that_cannot_be_tuned_takes_nothing_from_the_others() -> None:
+    def build(source: Path, executable: Path) -> str:
+        stand_in(source, executable)
+        if "lud" in executable.name:
+            executable.write_text("#!/bin/sh\nexit 3\n")
+        return ""
+
+    kept: list[Measured] = []
+    found = tune.run_tune(3, lambda _: None, build, ["lud", "nw"], keep=kept.append)
+    assert [row["program"] for row in found.rows] == ["nw", "nw"] and len(kept) == 2
+    assert found.notes == [
+        "lud is not tuned: no dataset runs in any version: program: it ended with exit code 3 and said nothing"
+    ]
+    failing = next(p for p in found.promises if p.name == "programs of which no dataset runs")
+    assert (failing.value, failing.holds) == (1.0, False)
 
 
 def test_what_is_not_built_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:

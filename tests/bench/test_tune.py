@@ -124,9 +124,10 @@ def test_ratios_of_efforts() -> None:
     ]
     ratios = EffortRatios()
     assert ratios.mean_time() is None and ratios.notes() == []
-    ratios.add(ours, searches)
+    ratios.add(ours, searches, 4.0)
     assert ratios.mean_time() == 5.0  # of the best seed
     assert ratios.at_end == [{"runs": 3.0, "program time": 2.0, "tuning time": 5.0}]
     assert ratios.at_equal == [{"runs": 0.5, "program time": 0.5, "tuning time": 0.5}]
     text = " ".join(ratios.notes())
+    assert "beside the slowest of our passes: 2.5 in tuning time" in text
     assert "1 of 2 searches were ended" in text and "1 of 2 searches became so" in text

@@ -139,10 +139,25 @@ def test_a_machine_that_lacks_a_compiler_says_what_to_do(fake: Fake, tmp_path: P
     assert "this Python lacks llvmlite" in done.stderr and "make setup" in done.stderr and "--prepare" in done.stderr
 
 
-def test_tests_that_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+def make_gpu() -> Any:
     spec = importlib.util.spec_from_file_location("make_gpu", ROOT / "benchmarks" / "gpu.py")
     assert spec and spec.loader
     spec.loader.exec_module(module := importlib.util.module_from_spec(spec))
+    return module
+
+
+def test_a_part_that_fails_keeps_what_it_has_told() -> None:
+    def fails() -> Measured:
+        raise MemoryError("no memory left")
+
+    told = Measured("tune", rows=[{"program": "nw"}], notes=["earlier"])
+    part = make_gpu()._attempt("tune", fails, [told])
+    assert part.rows == [{"program": "nw"}] and part.notes == ["earlier", "it ended with MemoryError: no memory left"]
+    assert part.promises[-1].holds is False and make_gpu()._attempt("tune", fails).rows == []
+
+
+def test_tests_that_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = make_gpu()
     monkeypatch.setattr(module, "TESTS_TIMEOUT_S", 0.01)
     part = module._tests()
     assert "still running after 0.01 s" in part.notes[0] and part.promises[0].holds is False

@@ -364,3 +364,32 @@ def test_several_cuda_processes_of_one_program(capsys: pytest.CaptureFixture[str
     one, three = json.loads(capsys.readouterr().out)["datasets"]
     assert three["tuned_us"] == pytest.approx(3 * one["tuned_us"]) and not three["failures"]
     assert three["tuned_us"] < three["untuned_us"] and three["configurations"] == 2
+
+
+def test_a_value_of_more_than_64_bits_is_told_and_no_threshold_comes_of_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file with such a threshold could not be read again."""
+    with pytest.raises(Misuse, match="the program compares nothing"):
+        command(None, EXECUTE, [str(2**63)], runs=1)
+    assert f"it printed 'Compared rows <= {2**63}: true.', which cannot be read" in capsys.readouterr().err
+    command(None, EXECUTE, [str(2**63 - 1)], runs=1, fresh=True)
+    assert "rows=" in (tmp_path / "program.tuning").read_text()
+
+
+def test_where_only_datasets_that_fail_meet_guards_nothing_is_tuned(tmp_path: Path) -> None:
+    Path("program.py").write_text(
+        'import sys, os\nprint("Compared rows <= 4: false.", file=sys.stderr) if sys.argv[1] == "fails" else None\n'
+        'os.abort() if sys.argv[1] == "fails" else print(1)\n'
+    )
+    with pytest.raises(Misuse, match="no dataset that runs meets a guard"):
+        command(None, EXECUTE, ["fails", "silent"], runs=1)
+    assert not (tmp_path / "program.tuning").exists()
+
+
+def test_datasets_that_are_none_are_refused_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(Misuse, match="a dataset has no name"):
+        command(None, EXECUTE, ["4", " "], runs=1)
+    with pytest.raises(Misuse, match=r"dataset .*open.* is no list of arguments: No closing quotation"):
+        command([str(tmp_path / "none.cu")], data=["4 'open"])
+    assert not (tmp_path / "kw-runs").exists()

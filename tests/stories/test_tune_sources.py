@@ -311,6 +311,49 @@ class TestResidentRunner:
         assert self.answers(monkeypatch, tmp_path, "good", "crash", "good", "good") == [first, "crash", first, second]
         assert self.answers(monkeypatch, tmp_path, "hang", "good", timeout=0.5) == ["timeout", first]
 
+    @pytest.mark.parametrize("fault", ["", "raises", "dies"])
+    def test_what_is_loaded_beforehand_is_no_part_of_a_run(
+        self, fault: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        """However long it takes, and whatever comes of it."""
+
+        def load() -> None:
+            match fault:
+                case "raises":
+                    raise ImportError("nothing to load")
+                case "dies":
+                    os.kill(os.getpid(), signal.SIGKILL)
+            time.sleep(0.2)
+
+        def told(*_: object) -> int:
+            os.write(1, b"1")
+            return 4
+
+        monkeypatch.setattr("kernelwright.versions.running.cuda_runner.load", load)
+        monkeypatch.setattr("kernelwright.versions.running.cuda_runner.told", told)
+        runner = ResidentRunner()
+        runner.load()
+        assert runner._loads
+        with (tmp_path / "out").open("wb") as out:
+            process = runner._process
+            run = runner.start("cuda_runner h200 ./app times data", {}, out, out)
+            assert run.wait(20) == 4 and (runner._process == process) == (fault != "dies")
+            runner.load(wait=True)
+            assert runner.start("cuda_runner h200 ./app times data", {}, out, out).wait(20) == 4
+        assert (tmp_path / "out").read_bytes() == b"11"
+
+    def test_a_process_that_loads_for_nobody_says_nothing(
+        self, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        """The command has ended: its program did not compile, say."""
+        monkeypatch.setattr("kernelwright.versions.running.cuda_runner.load", lambda: time.sleep(0.3))
+        runner = ResidentRunner()
+        runner.load()
+        process = runner._process
+        runner.forget()
+        assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0
+        assert capfd.readouterr() == ("", "")
+
 
 def test_estimated_times_are_compared_as_finely_as_asked_for() -> None:
     """Any difference counts, unless ``--resolution`` says otherwise; measured times need a share that shows."""

@@ -37,20 +37,29 @@ class TableProgram:
     deterministic = True
 
     def __init__(
-        self, occasions: Mapping[str, list[Node]], noise: float = 0.0, seed: int = 0, tell: bool = True
+        self,
+        occasions: Mapping[str, list[Node]],
+        noise: float = 0.0,
+        seed: int = 0,
+        tell: bool = True,
+        tell_legal: bool = False,
     ) -> None:
+        """``tell``: whether it says what was decided; ``tell_legal``: also where no threshold lets a version run."""
         self.occasions = occasions
         self.runs: list[tuple[str, dict[str, int]]] = []
         self.deterministic = noise == 0.0
         self._noise = noise
         self._random = random.Random(seed)
         self._tell = tell
+        self._tell_legal = tell_legal
 
     def run(self, dataset: str, thresholds: Mapping[str, int]) -> Ran:
         self.runs.append((dataset, dict(thresholds)))
         compared, time = walk(self.occasions[dataset], thresholds)
         if not self._tell:
             compared = [c if c.name in thresholds else Compared(c.name, c.value, None) for c in compared]
+        if not self._tell_legal:
+            compared = [replace(c, legal=True) for c in compared]
         if time is None:
             return Ran(tuple(compared), None, Rejected("memory", "out of memory"))
         return Ran(tuple(compared), time * max(0.01, self._random.gauss(1.0, self._noise)) if self._noise else time)
@@ -62,7 +71,7 @@ def walk(occasions: list[Node], thresholds: Mapping[str, int]) -> tuple[list[Com
     for node in occasions:
         while isinstance(node, Guard):
             taken = node.legal and node.value >= thresholds.get(node.name, INFINITE)
-            compared.append(Compared(node.name, node.value, taken))
+            compared.append(Compared(node.name, node.value, taken, node.legal))
             node = node.taken if taken else node.rest
         if node.cost is None:
             return compared, None

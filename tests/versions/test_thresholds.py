@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -222,6 +223,43 @@ def test_an_illegal_version_binds_nothing() -> None:
     tuning = tune(TableProgram({"a": nodes, "b": [Guard("t", 64, Leaf(1.0), Leaf(2.0))]}), ["a", "b"])
     assert not tuning.conflicts and tuning.thresholds["t"] <= 64
     assert [d.decisions[0].verdict for d in tuning.datasets] == ["refused", "taken"]
+
+
+@given(st.integers(0, 10**9))
+def test_a_program_that_says_where_a_version_is_illegal_saves_runs_and_changes_nothing(seed: int) -> None:
+    generator = random.Random(seed)
+    whole = random_program(seed, same_crossovers=generator.random() < 0.5)
+    occasions = {name: [illegal(node, generator) for node in nodes] for name, nodes in whole.items()}
+    silent, telling = TableProgram(occasions), TableProgram(occasions, tell_legal=True)
+    expected, tuning = tune(silent, list(occasions)), tune(telling, list(occasions))
+    assert [(d.name, d.best_us) for d in tuning.datasets] == [(d.name, d.best_us) for d in expected.datasets]
+    assert (
+        sum(d.served for d in tuning.datasets) == sum(d.served for d in expected.datasets) == exhaustive(occasions).most
+    )
+    assert len(telling.runs) <= len(silent.runs)
+
+
+def illegal(node: Node, generator: random.Random) -> Node:
+    """The same with a third of the guards illegal."""
+    if isinstance(node, Leaf):
+        return node
+    return replace(
+        node, taken=illegal(node.taken, generator), rest=illegal(node.rest, generator), legal=generator.random() > 0.3
+    )
+
+
+def test_a_guard_that_is_never_legal_takes_no_run() -> None:
+    nodes: list[Node] = [Guard("t", 4096, Leaf(1.0), Leaf(2.0), legal=False), Guard("u", 7, Leaf(1.0), Leaf(2.0))]
+    program = TableProgram({"a": nodes}, tell_legal=True)
+    tuning = tune(program, ["a"])
+    assert len(program.runs) == 2 and tuning.thresholds == {"t": INFINITE, "u": 3}
+    assert [(d.guard, d.values, d.tried, d.verdict) for d in tuning.datasets[0].decisions][1] == (
+        "t",
+        (4096,),
+        (),
+        "refused",
+    )
+    assert "  t at 4096: refused, any threshold in (-inf, inf]" in explanation(tuning)
 
 
 def test_ties_leave_both_sides_open() -> None:

@@ -178,7 +178,7 @@ def test_what_is_compared_is_heard_and_a_failed_check_is_no_threshold() -> None:
     heard: list[Compared] = []
     (version,) = told(guarded([VERSION], {}), {"again-1:v7/again": 1}, heard)
     assert [version.guards[0].holds(facts(2, 64)), version.guards[0].holds(facts(4, 32))] == [True, False]
-    assert heard == [Compared("again-1:v7/again", 128, True), Compared("again-1:v7/again", 128, False)]
+    assert heard == [Compared("again-1:v7/again", 128, True), Compared("again-1:v7/again", 128, False, legal=False)]
     (untuned,) = told(guarded([VERSION], {}), {}, heard)
     assert not untuned.guards[0].holds(facts(2, 64))
 

@@ -38,7 +38,10 @@ from kernelwright.versions.threshold_file import (
 from kernelwright.versions.thresholds import Tuning, tune
 from kernelwright.versions.tune_run import TRIED_THRESHOLDS, TuneRun, tune_facts
 
+NO_ARGUMENTS = "(no arguments)"
+"""What a dataset is called that is a CUDA program without arguments."""
 Say = Callable[[str], None]
+IsOver = Callable[[], bool]
 
 
 @dataclass(frozen=True)
@@ -105,16 +108,19 @@ def tune_program(
     forget: Sequence[str] = (),
     say: Say = lambda _: None,
     run: TuneRun | None = None,
+    is_over: IsOver = lambda: False,
 ) -> Tuning:
     """Tunes on ``datasets`` and on those of earlier tunings, and writes the threshold file.
 
     What was measured earlier is taken over, unless ``fresh``; ``forget`` leaves out datasets. ``run``: its journal; what is in there
-    is not run again. Raises as ``refuse_files``, and ``Misuse`` when no dataset runs, or when another process tunes into the file.
+    is not run again. ``is_over``: whether time is up, asked before a run; then the file is written where it loses nothing by it, and the
+    run stays open, to be gone on with. Raises as ``refuse_files``, and ``Misuse`` when no dataset runs, or when another process tunes
+    into the file.
     """
     refuse_files(subject, fresh=fresh)
     lock = WriterLock(evidence_path(subject.path))
     try:
-        return _tuned(subject, datasets, resolution, fresh, forget, say, run)
+        return _tuned(subject, datasets, resolution, fresh, forget, say, run, is_over)
     finally:
         lock.release()
 
@@ -127,13 +133,15 @@ def _tuned(
     forget: Sequence[str],
     say: Say,
     run: TuneRun | None,
+    is_over: IsOver,
 ) -> Tuning:
     evidence = refuse_files(subject, fresh=fresh)
     earlier = _guards_of(evidence)
     for name, found in (run.measured() if run is not None else {}).items():
         if len(found) > len(evidence.measured.get(name, ())):
             evidence.measured[name] = found
-    if not any(c.compared or c.failure for found in evidence.measured.values() for c in found):
+    before = [c for found in evidence.measured.values() for c in found]
+    if before and not any(c.compared or c.failure for c in before):
         evidence.measured.clear()  # The program did not say what it compared, which it may do now.
     if run is None:  # A run knows what it was asked, and may have left out a dataset before it was interrupted.
         refuse_datasets(subject, evidence, datasets, forget)
@@ -153,15 +161,15 @@ def _tuned(
         if (line := subject.unreadable.get(dataset)) and line not in told:
             told.add(line)
             say(
-                f"{dataset}: it printed {line!r}, which cannot be read: names have no blanks, values and times are plain numbers "
-                "(docs/tune.md, What a program has to do)"
+                f"{dataset}: it printed {line!r}, which cannot be read: names have no blanks, values are whole numbers of 64 bits, "
+                "times plain numbers (docs/tune.md, What a program has to do)"
             )
         evidence.measured.setdefault(dataset, []).append(configuration)
         if run is not None:
             run.record(dataset, configuration)
         if not fresh:
             evidence.write(subject.path)
-        say(f"{dataset}: {_heard(configuration)}")
+        say(f"{dataset or NO_ARGUMENTS}: {_heard(configuration)}")
 
     tuning = tune(
         subject.program,
@@ -171,22 +179,46 @@ def _tuned(
         measured={name: list(found) for name, found in evidence.measured.items()},
         say=say,
         watch=note,
+        is_over=is_over,
     )
+    evidence.measured = tuning.measured
+    if tuning.not_done and (kept := _what_would_be_lost(subject.path, tuning, evidence, forget, fresh)):
+        if not fresh:
+            evidence.write(subject.path)
+        say(f"{subject.path} stays as it is: {kept}")
+        return tuning
     unmet = [name for name in subject.guards if name not in (*tuning.thresholds, *tuning.never_reached)]
-    tuning = replace(tuning, never_reached=(*tuning.never_reached, *unmet))
-    thresholds = _with_those_held(subject, tuning.thresholds, earlier, fresh, say)
+    if not tuning.not_done:
+        tuning = replace(tuning, never_reached=(*tuning.never_reached, *unmet))
+    if tuning.not_done:  # A dataset that is left may meet any guard.
+        thresholds = {**_held(subject.path), **tuning.thresholds}
+    else:
+        thresholds = _with_those_held(subject, tuning.thresholds, earlier, fresh, say)
     for name, remark in subject.remarks.items():
         say(f"{name}: {remark}")
-    evidence.measured = tuning.measured
     evidence.explanation = {**as_json(tuning), "lines": explanation(tuning), "remarks": dict(subject.remarks)}
     aside = set_aside(subject.path, evidence, thresholds) if fresh else None
     if aside is not None:
         say(f"what {subject.path} held before is in {aside}")
     evidence.write(subject.path)
     write_thresholds(subject.path, thresholds, subject.identity)
-    if run is not None:
+    if tuning.not_done:
+        say(f"{subject.path} has what was tuned in time: {', '.join(d.name for d in tuning.datasets)}")
+    if run is not None and not tuning.not_done:
         run.journal.note("end", evidence.explanation)
     return tuning
+
+
+def _what_would_be_lost(path: Path, tuning: Tuning, evidence: Evidence, forget: Sequence[str], fresh: bool) -> str:
+    """Why thresholds of the datasets that were tuned in time do not replace what ``path`` holds; empty where they may."""
+    if not tuning.datasets:
+        return "no dataset was tuned in time"
+    if fresh:
+        there = path.exists() or evidence_path(path).exists()
+        return "--fresh replaces it when all datasets are tuned" if there else ""
+    done = {*forget, *(dataset.name for dataset in tuning.datasets)}
+    left = [d["name"] for d in evidence.explanation.get("datasets", ()) if d["name"] not in done]
+    return f"it was tuned on {left[0]}, which is not done" if left else ""
 
 
 def _with_those_held(

@@ -76,15 +76,15 @@ Box = dict[str, Interval]
 def box_of(compared: Iterable[Compared], thresholds: Thresholds) -> Box:
     """All assignments that take the path of this run.
 
-    A version that was not run although its threshold was reached is illegal there: no threshold makes it run at that value,
-    which is no constraint.
+    A version that was not run although its threshold was reached is illegal there, as is one of which the program says so: no threshold
+    makes it run at that value, which is no constraint.
     """
     box: Box = {}
     for each in compared:
         reached = each.value >= thresholds.get(each.name, INFINITE)
         if each.taken:
             interval = Interval(None, each.value)
-        elif reached:
+        elif reached or not each.legal:
             interval = FREE
         else:
             interval = Interval(each.value, None)

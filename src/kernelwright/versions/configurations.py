@@ -17,6 +17,10 @@ from kernelwright.versions.program import INFINITE, Compared, Ran, Thresholds, T
 from kernelwright.versions.resolution import Resolution, Times, Verdict
 
 
+class OutOfTime(Exception):
+    """Time is up before a run that was needed: what has been run stays known."""
+
+
 @dataclass
 class Configuration:
     """One path of one dataset."""
@@ -35,8 +39,8 @@ class Configuration:
         return self.times.mean
 
     def values(self, guard: str) -> list[int]:
-        """The distinct values that ``guard`` met, in ascending order."""
-        return sorted({c.value for c in self.compared if c.name == guard})
+        """The distinct values that ``guard`` met where its version may run, in ascending order."""
+        return sorted({c.value for c in self.compared if c.name == guard and c.legal})
 
     def add(self, ran: Ran) -> None:
         if ran.time_us is None:
@@ -79,12 +83,16 @@ class Configurations:
         resolution: Resolution,
         known: list[Configuration] | None = None,
         watch: Callable[[Configuration], None] = lambda _: None,
+        is_over: Callable[[], bool] = lambda: False,
     ) -> None:
+        """``is_over``: asked before a run; where time is up, what needs one raises ``OutOfTime``."""
         self._program = program
         self.dataset = dataset
         self._resolution = resolution
         self._watch = watch
+        self._is_over = is_over
         self.all: list[Configuration] = list(known or [])
+        self._met = {c.name for each in self.all for c in each.compared}
         self.runs = 0
         """Runs of the program, repeats included."""
         self.new = 0
@@ -95,7 +103,11 @@ class Configurations:
     def untuned(self) -> Configuration:
         """The program with thresholds of its own, which say what it is worth without tuning."""
         known = next((c for c in self.all if not c.thresholds), None)
-        return known or self._take({}, self._run({}))
+        return known or self._take({}, self._in_time({}))
+
+    def finish(self) -> None:
+        """From now on runs are begun whatever the time is."""
+        self._is_over = lambda: False
 
     def known(self, thresholds: Thresholds) -> Configuration | None:
         """The configuration that ``thresholds`` lead to, where it was run. Guards they do not name are not taken."""
@@ -103,8 +115,7 @@ class Configurations:
         return next((c for c in self.all if any(contains(box, wanted) for box in c.boxes)), None)
 
     def _whole(self, thresholds: Thresholds) -> dict[str, int]:
-        met = sorted({c.name for known in self.all for c in known.compared})
-        return {**dict.fromkeys(met, INFINITE), **thresholds}
+        return {**dict.fromkeys(sorted(self._met), INFINITE), **thresholds}
 
     def at(self, thresholds: Thresholds) -> Configuration:
         """The same, which is run where it is not known."""
@@ -113,7 +124,7 @@ class Configurations:
             known = self.known(wanted)
             if known is not None:
                 return known
-            ran = self._run(wanted)
+            ran = self._in_time(wanted)
             named = {c.name for c in ran.compared} - wanted.keys()
             wanted |= dict.fromkeys(sorted(named), INFINITE)
             # A guard nobody knew of may have followed the program's own threshold.
@@ -134,6 +145,7 @@ class Configurations:
         if first is second:
             return Verdict.TIE
         while (verdict := self._resolution.verdict(first.times, second.times)) is Verdict.OPEN:
+            self._refuse_late()
             self._repeat(first if len(first.times) <= len(second.times) else second)
         if verdict is Verdict.TIE:
             self.unresolved = max(self.unresolved, self._resolution.unresolved(first.times, second.times))
@@ -152,6 +164,7 @@ class Configurations:
         found = Configuration(ran.compared, thresholds, boxes)
         found.add(ran)
         self.all.append(found)
+        self._met |= {c.name for c in ran.compared}
         self.new += 1
         while not found.times.failed and len(found.times) < self._resolution.least_runs:
             self._repeat(found)
@@ -164,6 +177,14 @@ class Configurations:
             reason = "its comparisons differ from run to run with the same thresholds, so that no time belongs to them"
             ran = Ran(ran.compared, None, Rejected("program", reason))
         configuration.add(ran)
+
+    def _refuse_late(self) -> None:
+        if self._is_over():
+            raise OutOfTime
+
+    def _in_time(self, thresholds: Thresholds) -> Ran:
+        self._refuse_late()
+        return self._run(thresholds)
 
     def _run(self, thresholds: Thresholds) -> Ran:
         self.runs += 1

@@ -53,7 +53,7 @@ class Decision:
     """All thresholds that are as good as the best."""
     verdict: str
     """``taken``, ``not taken``, ``split`` between its values, ``indifferent``, or ``refused`` where reaching the threshold
-    changed nothing: the version is not legal there."""
+    changed nothing, or the program said that it would not: the version is not legal there."""
     pieces: tuple[int, ...] | None = None
     """Where the monotonic assumption does not hold: the values at which the version is the faster one."""
     again: bool = False
@@ -120,8 +120,20 @@ class DatasetTuner:
                 best = self._from(start)
                 if not best.configuration.times.failed:
                     break
-        decisions = tuple(self._decisions)
+        decisions = (*self._decisions, *self._refused())
         return TunedDataset(best.thresholds, best.configuration, tuple(best.alternatives), decisions)
+
+    def _refused(self) -> list[Decision]:
+        """Guards that are met, and of which the program says each time that no threshold lets their versions run: nothing is tried."""
+        met: dict[str, set[int]] = {}
+        for each in (c for known in self._runs.all for c in known.compared):
+            met.setdefault(each.name, set()).update([] if each.legal else [each.value])
+        legal = {c.name for known in self._runs.all for c in known.compared if c.legal}
+        return [
+            Decision(name, tuple(sorted(values)), (), FREE, "refused")
+            for name, values in met.items()
+            if name not in legal
+        ]
 
     def _from(self, start: dict[str, int]) -> _Branch:
         here = self._runs.at(start)
@@ -154,7 +166,7 @@ class DatasetTuner:
 
         A version that wins at a value wins at all larger ones, but for those at which it does not run at all.
         """
-        met = {(c.name, c.value) for c in configuration.compared if c.name not in self._deciding} - ignored
+        met = {(c.name, c.value) for c in configuration.compared if c.legal and c.name not in self._deciding} - ignored
         concluded = {(name, value) for name, value in met - self._settled if self._known.get(name, FREE) != FREE}
         for name, _ in concluded:
             self._known[name] = FREE
@@ -172,7 +184,7 @@ class DatasetTuner:
 
     def _unknown(self, configuration: Configuration) -> frozenset[tuple[str, int]]:
         """Guards and values of which nothing is known."""
-        pairs = {(c.name, c.value) for c in configuration.compared} - self._settled
+        pairs = {(c.name, c.value) for c in configuration.compared if c.legal} - self._settled
         return frozenset((name, value) for name, value in pairs if self._is_open(name, value))
 
     def _is_open(self, name: str, value: int) -> bool:

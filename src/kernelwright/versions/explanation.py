@@ -22,6 +22,7 @@ def explanation(tuning: Tuning) -> list[str]:
         lines += [*_dataset_lines(dataset), ""]
     lines += ["thresholds:", *(f"  {line}" for line in _threshold_lines(tuning))]
     lines += never_reached_lines(tuning)
+    lines += [f"{name} was not tuned in time: the thresholds know nothing of it" for name in tuning.not_done]
     if tuning.conflicts:
         lines += ["", *conflict_lines(tuning)]
     found = left_out(tuning, RELATIVE)
@@ -120,6 +121,7 @@ def as_json(tuning: Tuning) -> dict[str, Any]:
         "conflicts": [conflict.as_json() for conflict in tuning.conflicts],
         "remedies": [remedy.as_json() for remedy in remedies(tuning, RELATIVE)],
         "never_reached": list(tuning.never_reached),
+        "not_done": list(tuning.not_done),
         "left_out": [each.as_json() for each in left_out(tuning, RELATIVE)],
     }
 

@@ -36,13 +36,16 @@ class Compared:
     value: int
     taken: bool | None
     """Whether the version was run; None when neither the program said so nor the threshold was known."""
+    legal: bool = True
+    """False where the program said that no threshold lets the version run here."""
 
     def as_json(self) -> list[Any]:
-        return [self.name, self.value, self.taken]
+        return [self.name, self.value, self.taken, *([] if self.legal else [False])]
 
     @staticmethod
     def from_json(row: list[Any]) -> Compared:
-        return Compared(str(row[0]), int(row[1]), None if row[2] is None else bool(row[2]))
+        taken = None if row[2] is None else bool(row[2])
+        return Compared(str(row[0]), int(row[1]), taken, legal=len(row) < 4)
 
 
 @dataclass(frozen=True)

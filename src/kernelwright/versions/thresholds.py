@@ -8,6 +8,8 @@
     a value inside each interval, with a margin
     every dataset with these values: known already, or run once more; again from the set, where one fails
 
+Where time is up, the thresholds are those of the datasets that are tuned until then.
+
 The guarantee: when the set is all datasets, each takes a path with which it is fastest, as far as times can be told apart and
 versions are monotonic. When it is not, no assignment does that, and the loss of the others is told.
 """
@@ -16,13 +18,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field
 from itertools import islice
+from typing import TypeVar
 
 from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.box import FREE, Box, Interval, merged
-from kernelwright.versions.configurations import Configuration, Configurations
+from kernelwright.versions.configurations import Configuration, Configurations, OutOfTime
 from kernelwright.versions.consistency import Conflict, Joint, all_largest
 from kernelwright.versions.dataset_tuning import NOTHING_TAKEN, DatasetTuner, Decision, TunedDataset
 from kernelwright.versions.forest import Forest, Groups, Observed
@@ -30,6 +34,7 @@ from kernelwright.versions.program import INFINITE, TunedProgram, times_as_much
 from kernelwright.versions.resolution import Resolution, Verdict
 
 Say = Callable[[str], None]
+Found = TypeVar("Found")
 MOST_SETS = 64
 """Of equally large sets of datasets, as many are compared by what the others lose."""
 MARGIN = math.log(2)
@@ -79,6 +84,8 @@ class Tuning:
     """Declared guards that no dataset met."""
     measured: dict[str, list[Configuration]] = field(default_factory=dict)
     """Everything that was run, to be given to ``tune`` again."""
+    not_done: tuple[str, ...] = ()
+    """Datasets for which there was no time, and of which the thresholds know nothing."""
 
     @property
     def runs(self) -> int:
@@ -94,8 +101,12 @@ def tune(
     measured: Mapping[str, list[Configuration]] | None = None,
     say: Say = lambda _: None,
     watch: Callable[[str, Configuration], None] = lambda *_: None,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> Tuning:
     """Tunes ``program`` on ``datasets``. What ``measured`` knows of a dataset is not run again.
+
+    ``is_over`` is asked before a run: once it says so, no dataset is tuned further that needs one, and the result is of the others. The
+    runs that tell what thresholds come to are made in any case, mostly none, else one for each of these.
 
     Raises ``Misuse`` when there is no dataset, when one is given twice, when no guard is met, or when none runs in any version.
     """
@@ -107,14 +118,14 @@ def tune(
     rule = resolution or (Resolution.exact() if program.deterministic else Resolution.noisy())
     known = measured or {}
     runs = {
-        name: Configurations(program, name, rule, known.get(name), lambda c, name=name: watch(name, c))  # type: ignore[misc]
+        name: Configurations(program, name, rule, known.get(name), lambda c, name=name: watch(name, c), is_over)  # type: ignore[misc]
         for name in datasets
     }
     say(
         f"{len(datasets)} run{'s' if len(datasets) > 1 else ''} first, one of each dataset, to see which thresholds it meets"
     )
-    untuned = {name: of.untuned() for name, of in runs.items()}
-    if not any(c.compared or c.failure for c in untuned.values()):
+    untuned = _in_time(runs, lambda _, of: of.untuned())
+    if len(untuned) == len(runs) and not any(c.compared or c.failure for c in untuned.values()):
         raise Misuse(
             "the program compares nothing: it has no guard, or does not print what it compares",
             hint="docs/tune.md, What a program has to do",
@@ -123,23 +134,41 @@ def tune(
     observed, groups = Observed(), Groups()
     for edge in sorted(declared.edges) if declared else ():
         groups.join(edge.parent, edge.child)
-    tuned = {name: DatasetTuner(of, observed, groups, declared).tune() for name, of in runs.items()}
+
+    def tuned_alone(name: str, of: Configurations) -> TunedDataset:
+        result = DatasetTuner(of, observed, groups, declared).tune()
+        return result if result.configuration.times.failed else _not_worse_than(untuned[name], result, of)
+
+    tuned = _in_time({name: runs[name] for name in untuned}, tuned_alone)
+    measured_now = {name: of.all for name, of in runs.items()}
+    not_done = tuple(name for name in datasets if name not in tuned)
     alive = {name: result for name, result in tuned.items() if not result.configuration.times.failed}
+    met = {c.name for name in alive for each in runs[name].all for c in each.compared}
+    if not_done and not (alive and met):
+        return Tuning({}, {}, observed.forest(), (), (), (), measured_now, tuple(datasets))
     if not alive:
         reasons = {str(c.failure) for of in runs.values() for c in of.all if c.failure}
         hint = "run the program by hand; --forget leaves a dataset out"
         raise Misuse(f"no dataset runs in any version: {'; '.join(sorted(reasons))}", hint=hint)
-    for name, result in alive.items():
-        alive[name] = _not_worse_than(untuned[name], result, runs[name])
+    if not met:
+        raise Misuse(
+            "no dataset that runs meets a guard, or the program does not print what it compares",
+            hint="docs/tune.md, What a program has to do",
+        )
+    runs = {name: runs[name] for name in tuned}
+    for of in runs.values():
+        of.finish()
     forest = declared or observed.forest()
-    names, wishes, joint = _for_all(alive, runs, [*forest.guards, *observed.order], groups)
+    guards = [name for name in (*forest.guards, *observed.order) if name in met or not not_done]
+    names, wishes, joint = _for_all(alive, runs, guards, groups)
     intervals = {name: _interval(joint, name) for name in names}
     thresholds = {name: interval.value() for name, interval in intervals.items()}
     results = []
     for name, of in runs.items():
-        best = alive.get(name, tuned[name])
         final = of.at(thresholds)
-        results.append(_result(name, of, best, untuned[name], final, wishes.get(name, ()), tuned[name].decisions))
+        results.append(
+            _result(name, of, tuned[name], untuned[name], final, wishes.get(name, ()), tuned[name].decisions)
+        )
     met = {c.name for of in runs.values() for known in of.all for c in known.compared}
     # What a dataset is found to be served by need not be what it was thought to need: several paths may be as good.
     unserved = {result.name for result in results if not result.served}
@@ -150,8 +179,18 @@ def tune(
         tuple(results),
         tuple(conflict for conflict in joint.conflicts if conflict.datasets[-1] in unserved),
         tuple(name for name in names if name not in met),
-        {name: of.all for name, of in runs.items()},
+        measured_now,
+        not_done,
     )
+
+
+def _in_time(runs: Mapping[str, Configurations], work: Callable[[str, Configurations], Found]) -> dict[str, Found]:
+    """What ``work`` comes to for each dataset for which it does not end with ``OutOfTime``; where all is known, it takes no run."""
+    found = {}
+    for name, of in runs.items():
+        with suppress(OutOfTime):
+            found[name] = work(name, of)
+    return found
 
 
 def _for_all(
@@ -209,7 +248,7 @@ def announcement(untuned: Mapping[str, Configuration], known: Mapping[str, int])
     dataset were measured earlier, which are among them."""
     parts, whole = [], 0
     for name, configuration in untuned.items():
-        counts = {c.name: len(configuration.values(c.name)) for c in configuration.compared}
+        counts = {c.name: len(configuration.values(c.name)) for c in configuration.compared if c.legal}
         most = sum(most_configurations(m) for m in counts.values())
         whole += most
         thresholds = f"{len(counts)} threshold{'' if len(counts) == 1 else 's'}"

@@ -129,7 +129,7 @@ class ToldCheck:
         for (name, _), number, threshold in zip(self.values, found, self.thresholds, strict=True):
             assert number is not None
             is_taken = is_legal and threshold != INFINITE and number >= threshold
-            self.heard.append(Compared(name, number, is_taken))
+            self.heard.append(Compared(name, number, is_taken, is_legal))
             if not is_taken:
                 return False
         return True

@@ -28,6 +28,13 @@ class Deadline:
     def is_over(self) -> bool:
         return self.ends is not None and time.monotonic() >= self.ends
 
+    def share(self, of: int) -> Deadline:
+        """For the first of so many things that share what is left."""
+        if self.ends is None:
+            return self
+        now = time.monotonic()
+        return Deadline(now + max(self.ends - now, 0.0) / of)
+
     def before(self, all_of: Iterable[Each], result: Measured) -> Iterator[Each]:
         """Those that are begun in time; the others are named in a note of the result."""
         left: list[str] = []

@@ -22,7 +22,6 @@ import math
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from kernelwright.bench.tune.measured_program import MeasuredProgram
@@ -49,9 +48,9 @@ class Effort:
     program_us: float
     """Time of the program in these runs."""
     own_s: float
-    """What the search itself took on this machine."""
+    """Processor time of the search itself on this machine."""
     seconds: float
-    """Of the search and of these runs."""
+    """Processor time of the search and of these runs."""
 
 
 @dataclass(frozen=True)
@@ -94,11 +93,12 @@ def searched(program: MeasuredProgram, datasets: tuple[str, ...], ours_us: float
             print(
                 json.dumps({"ranges": ranges, "seed": seed, "requests": MOST_REQUESTS}), file=process.stdin, flush=True
             )
-            process.stdout.readline()  # it is ready: that Python has started is no part of a search
-            begin = time.perf_counter()
+            ready = process.stdout.readline()  # that Python has started is no part of a search
+            began_s = json.loads(ready)["processor_s"] if ready else 0.0
             for line in process.stdout:
-                search.own_s += time.perf_counter() - begin
-                time_us = search.time_us(_thresholds(json.loads(line), ranges))
+                asked = json.loads(line)
+                search.own_s = asked["processor_s"] - began_s
+                time_us = search.time_us(_thresholds(asked["thresholds"], ranges))
                 best = min(best, time_us)
                 if equal is None and best <= ours_us * (1 + 1e-9):
                     equal = search.effort()
@@ -106,10 +106,7 @@ def searched(program: MeasuredProgram, datasets: tuple[str, ...], ours_us: float
                     cut = True
                     process.kill()
                     break
-                begin = time.perf_counter()
                 print(json.dumps(time_us if math.isfinite(time_us) else 1e12), file=process.stdin, flush=True)
-            else:
-                search.own_s += time.perf_counter() - begin
     except BrokenPipeError as error:  # it ended before it had read all it was told, also where it says that all is well
         if not cut:
             raise RuntimeError(f"OpenTuner failed, with exit code {process.returncode}") from error

@@ -28,16 +28,21 @@ class EffortRatios:
     """The least of the seeds."""
     at_equal: list[dict[str, float]] = field(default_factory=list)
     """The mean of those seeds that became as good as ours; programs where none did are left out."""
+    beside_slowest: list[float] = field(default_factory=list)
+    """Of the tuning times until the search stops the least of the seeds, over that of our slowest pass."""
     searches: int = 0
     cut: int = 0
     equal: int = 0
 
-    def add(self, ours: Effort, searches: Sequence[Searched]) -> None:
+    def add(self, ours: Effort, searches: Sequence[Searched], slowest_s: float) -> None:
+        """``ours``: of the quickest pass; ``slowest_s``: the tuning time of the slowest."""
+
         def over(efforts: Sequence[Effort], choose: Callable[[list[float]], float]) -> dict[str, float]:
             return {name: choose([of(e) for e in efforts]) / of(ours) for name, of in _MEASURES.items()}
 
         equal = [s.at_equal for s in searches if s.at_equal is not None]
         self.at_end.append(over([s.at_end for s in searches], min))
+        self.beside_slowest.append(min(s.at_end.seconds for s in searches) / slowest_s)
         if equal:
             self.at_equal.append(over(equal, statistics.fmean))
         self.searches += len(searches)
@@ -57,7 +62,8 @@ class EffortRatios:
 
         lines = [
             f"OpenTuner over ours until it stops, mean of programs, best seed: {told(self.at_end)}; "
-            f"{self.cut} of {self.searches} searches were ended before they stopped, and would have done more"
+            f"{self.cut} of {self.searches} searches were ended before they stopped, and would have done more",
+            f"the same beside the slowest of our passes: {statistics.fmean(self.beside_slowest):.3g} in tuning time",
         ]
         if self.at_equal:
             lines.append(

@@ -18,11 +18,15 @@ from kernelwright.bench.tune.effort_ratios import EffortRatios
 from kernelwright.bench.tune.measured_program import MeasuredProgram, built_program
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.workload.rule_text import parse_rule
-from kernelwright.suite.multiversion.table import COMPARE, PROGRAMS
+from kernelwright.suite.multiversion.table import COMPARE, PROGRAMS, MultiVersionProgram
 from kernelwright.versions.running.checked_program import CheckedProgram
+from kernelwright.versions.running.resident_runner import ResidentRunner
 from kernelwright.versions.thresholds import Tuning
 
 QUICK = ("mapscan1", "nw")
+PASSES = 3
+"""Of our tuner, each with a process of its own and the program built anew, so that nothing that an earlier one has made is in a cache. The
+quickest counts, as of OpenTuner's seeds and in the paper (section 4)."""
 LESS = 6.4
 """The average by which the paper's tuner needs less time than OpenTuner (its Table 1)."""
 
@@ -32,23 +36,23 @@ def measure(quick: bool, say: Say, names: Sequence[str] = ()) -> Measured:
     result, worst = Measured("tune"), Worst()
     black_box: list[Row] = []
     ratios = EffortRatios()
+    others = 0
     has_black_box = is_installed()
     chosen = [PROGRAMS[name] for name in known_programs(names or (QUICK if quick else PROGRAMS))]
-    with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
-        for program in chosen:
+    for program in chosen:
+        with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
             say(program.name)
-            built = CheckedProgram(built_program(program, Path(folder)), parse_rule(COMPARE))
-            measured = MeasuredProgram(built)
-            begin = time.perf_counter()
-            tuning = measured.tuned(program.datasets)
-            seconds = time.perf_counter() - begin
+            passes = [_pass(program, Path(folder, str(number))) for number in range(1 if quick else PASSES)]
+            seconds, measured, tuning = min(passes, key=lambda each: each[0])
+            others = max(others, len({str(each[2].thresholds) for each in passes}) - 1)
+            slowest_s = max(each[0] for each in passes)
             ours = _effort(measured, tuning)
             if has_black_box:
                 say(f"{program.name}: OpenTuner")
                 seeds = SEEDS[: 1 if quick else None]
                 total = sum(dataset.tuned_us for dataset in tuning.datasets)
                 searches = [searched(measured, program.datasets, total, seconds, seed) for seed in seeds]
-                ratios.add(Effort(0, ours[0], ours[1], 0.0, seconds), searches)
+                ratios.add(Effort(0, ours[0], ours[1], 0.0, seconds), searches, slowest_s)
                 black_box.append(_black_box_row(program.name, ours, seconds, searches))
             say(f"{program.name}: all paths")
             result.rows += [dataset_row(program, dataset, measured, worst) for dataset in tuning.datasets]
@@ -56,13 +60,14 @@ def measure(quick: bool, say: Say, names: Sequence[str] = ()) -> Measured:
             result.notes += [f"{program.name}: {program.scale}"] if program.scale else []
     result.rows += black_box
     add_promises(result, worst)
+    result.at_most("other thresholds of a program in another pass", others, 0)
     # The promise is of all programs; what two of them give is in the notes.
     mean = None if quick or names else ratios.mean_time()
     result.at_least("OpenTuner's tuning time until it stops over ours, mean of programs", mean, LESS)
     result.notes += ratios.notes()
     if not has_black_box:
         result.notes.append("OpenTuner is not installed: pip install 'kernelwright[dev]'")
-    result.notes.append("times are estimates of the virtual GPU; seconds are of this machine")
+    result.notes.append("times are estimates of the virtual GPU; seconds are processor time of this machine")
     return result
 
 
@@ -73,6 +78,22 @@ def known_programs(names: Iterable[str]) -> list[str]:
         if name not in PROGRAMS:
             raise Misuse(f"there is no program {name!r} of several versions", hint=f"there are {', '.join(PROGRAMS)}")
     return found
+
+
+def _pass(program: MultiVersionProgram, folder: Path) -> tuple[float, MeasuredProgram, Tuning]:
+    """The program tuned from nothing, and the processor time that took: of this process, and of what runs the program."""
+    folder.mkdir()
+    resident = ResidentRunner()
+    built = CheckedProgram(built_program(program, folder, resident), parse_rule(COMPARE))
+    resident.load(wait=True)  # As OpenTuner: that Python has started is no part of a search.
+
+    def clock() -> float:
+        return time.process_time() + resident.processor_s()
+
+    measured = MeasuredProgram(built, clock)
+    begin = clock()
+    tuning = measured.tuned(program.datasets)
+    return clock() - begin, measured, tuning
 
 
 def _effort(measured: MeasuredProgram, tuning: Tuning) -> tuple[int, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from kernelwright.cuda.link import LinkOptions
@@ -16,6 +16,7 @@ from kernelwright.versions.configurations import Configuration, Configurations
 from kernelwright.versions.program import INFINITE, Ran, Thresholds, TunedProgram
 from kernelwright.versions.resolution import Resolution
 from kernelwright.versions.running.external_program import ExternalProgram
+from kernelwright.versions.running.resident_runner import ResidentRunner
 from kernelwright.versions.running.runner_commands import cuda_program
 from kernelwright.versions.thresholds import Tuning, tune
 
@@ -25,30 +26,33 @@ MOST_ENUMERATED = 40
 """Paths of a dataset; a program with more is not searched exhaustively."""
 
 
-def built_program(program: MultiVersionProgram, folder: Path) -> ExternalProgram:
-    """``program`` compiled for the virtual GPU."""
+def built_program(
+    program: MultiVersionProgram, folder: Path, resident: ResidentRunner | None = None
+) -> ExternalProgram:
+    """``program`` compiled for the virtual GPU. ``resident``: what runs it, else a new one."""
     source, executable = folder / f"{program.name}.cu", folder / program.name
     source.write_text(program.text())
     link = LinkOptions(device=DEVICE, worker=worker_command())
     build_executable(compile_program(source), [], executable, link)
-    return cuda_program(executable, DEVICE, TIMEOUT_S)
+    return cuda_program(executable, DEVICE, TIMEOUT_S, resident)
 
 
 class MeasuredProgram:
-    """A program, what is known of it by dataset, and the seconds that its runs took."""
+    """A program, what is known of it by dataset, and the seconds that its runs took by ``clock``."""
 
     deterministic = True
 
-    def __init__(self, program: TunedProgram) -> None:
+    def __init__(self, program: TunedProgram, clock: Callable[[], float] = time.perf_counter) -> None:
         self._program = program
+        self._clock = clock
         self._seconds: dict[tuple[str, tuple[object, ...]], float] = {}
         self._repeated: dict[tuple[str, tuple[object, ...]], float] = {}
         self._known: dict[str, Configurations] = {}
 
     def run(self, dataset: str, thresholds: Thresholds) -> Ran:
-        begin = time.perf_counter()
+        begin = self._clock()
         ran = self._program.run(dataset, thresholds)
-        self._seconds.setdefault((dataset, ran.compared), time.perf_counter() - begin)
+        self._seconds.setdefault((dataset, ran.compared), self._clock() - begin)
         return ran
 
     def seconds(self, dataset: str, configuration: Configuration, *, first: bool = True) -> float:
@@ -57,9 +61,9 @@ class MeasuredProgram:
         if first:
             return self._seconds[key]
         if key not in self._repeated:
-            begin = time.perf_counter()
+            begin = self._clock()
             self._program.run(dataset, configuration.thresholds)
-            self._repeated[key] = time.perf_counter() - begin
+            self._repeated[key] = self._clock() - begin
         return self._repeated[key]
 
     def untuned(self, dataset: str) -> Configuration:

@@ -1,5 +1,5 @@
 """OpenTuner in a process of its own: a line of settings in, a line when it is ready, then a line of thresholds out and a line with their
-time in, and so on.
+time in, and so on. Each line out tells the processor time of this process, in seconds.
 
 OpenTuner 0.8.8 sorts simplices and techniques with an argument that Python 3 does not have (``cmp``): the two functions get another.
 """
@@ -12,6 +12,7 @@ import random
 import re
 import sys
 import textwrap
+import time
 from typing import Any
 
 import opentuner
@@ -68,13 +69,14 @@ def main() -> None:
     interface = DefaultMeasurementInterface(args=arguments, manipulator=manipulator, program_name="thresholds")
     manager = TuningRunManager(interface, arguments)
     logging.disable(logging.CRITICAL)
-    print(json.dumps({}), flush=True)
+    print(json.dumps({"processor_s": time.process_time()}), flush=True)
     driver = manager.search_driver
     without_requests = 0
     while not driver.convergence_criteria() and without_requests <= arguments.bail_threshold:
         requests = driver.test_count
         for wanted in manager.get_desired_results():
-            print(json.dumps({name: int(value) for name, value in wanted.configuration.data.items()}), flush=True)
+            thresholds = {name: int(value) for name, value in wanted.configuration.data.items()}
+            print(json.dumps({"thresholds": thresholds, "processor_s": time.process_time()}), flush=True)
             manager.report_result(wanted, Result(time=float(sys.stdin.readline())))
         without_requests = 0 if driver.test_count > requests else without_requests + 1
 

@@ -200,7 +200,7 @@ static inline int kw_threshold_reached(const char *name, long long value, int le
     }
     taken = kw_threshold_decided(one, name, value, legal);
     if (tells) {
-        fprintf(stderr, "Compared %s <= %lld: %s.\n", name, value, taken ? "true" : "false");
+        fprintf(stderr, "Compared %s <= %lld: %s.\n", name, value, taken ? "true" : legal ? "false" : "never");
         if (one && !one->is_timed && strcmp(tells, "dispatch") == 0) {
             fprintf(stderr, "Dispatch %s %.6f us.\n", name, kw_threshold_cost(all, name, value, legal));
             one->is_timed = 1;

@@ -33,6 +33,17 @@ if TYPE_CHECKING:
     from kernelwright.launch import Launch, Triple
 
 
+def load() -> None:
+    """Loads what runs kernels, which takes a third of a second; the second time it is there already."""
+    import kernelwright.device.virtual_gpu.gpu
+    import kernelwright.device.virtual_gpu.repeated_launches  # noqa: F401
+    from kernelwright.codegen.simt.launching.runtime_library import runtime
+    from kernelwright.passes.llvm import binding
+
+    binding()
+    runtime()
+
+
 class Engine:
     """Kernels of one program on one virtual GPU. With ``timed``, launches carry estimates of their time."""
 
@@ -74,13 +85,10 @@ class Engine:
         """
         with self._making:
             if self._device is None:
-                from kernelwright.codegen.simt.launching.runtime_library import runtime
+                load()
                 from kernelwright.device.virtual_gpu.gpu import VirtualGpu
                 from kernelwright.device.virtual_gpu.repeated_launches import RepeatedLaunches
-                from kernelwright.passes.llvm import binding
 
-                binding()
-                runtime()
                 if self._kept.gpu is None:
                     self._kept.gpu = VirtualGpu(cores=self.settings.cores, repeated=RepeatedLaunches())
                 self._device = self._kept.gpu

@@ -22,7 +22,7 @@ from kernelwright.device.settings import Settings
 from kernelwright.device.virtual_gpu.kept_code import KeptCode
 from kernelwright.errors import KernelwrightError, Misuse
 from kernelwright.versions.program import Compared
-from kernelwright.versions.running.line_protocol import ENVIRONMENT
+from kernelwright.versions.running.line_protocol import ENVIRONMENT, compared_line
 from kernelwright.versions.threshold_file import read_thresholds
 from kernelwright.versions.tuned_winners import GuardedVersion
 from kernelwright.versions.tuned_winners import told as told_versions
@@ -67,10 +67,20 @@ def run(
     ran = run_program(command, settings, serve_connection, environment=environment, here=kept is not None)
     results = [json.loads(result) for result in ran.results if result]
     for _, heard in results:
-        for name, value, taken in heard:
-            os.write(2, f"Compared {name} <= {value}: {str(taken).lower()}.\n".encode())
+        for each in map(Compared.from_json, heard):
+            os.write(2, f"{compared_line(each)}\n".encode())
     times.write_text(f"{sum(us for us, _ in results if us is not None)!r}\n")
     return ran.exit_code
+
+
+def load() -> None:
+    """Loads what the first run would load."""
+    import kernelwright.device.serving.session
+    import kernelwright.device.serving.virtual_device
+    import kernelwright.device.virtual_gpu.launch_estimates  # noqa: F401
+    from kernelwright.device.serving.engine import load as load_engine
+
+    load_engine()
 
 
 def told(

@@ -1,13 +1,14 @@
 """What a program of several versions prints on standard error, and how it is given thresholds.
 
     Compared NAME <= VALUE: true.       one line per comparison, as Futhark prints with -L: NAME is the threshold, VALUE what it
-                                        is compared with, true where the version was run; the word may be missing
+                                        is compared with, true where the version was run, never where no threshold lets it run;
+                                        the word may be missing
     Took NUMBER us.                     optional: the time that counts. Several add up; without any it is that of the process
     Dispatch NUMBER us.                 optional: what deciding costs per call
     Dispatch NAME NUMBER us.            ... or what one guard costs; those of several guards add up
 
 Thresholds lie in a file of ``name=value`` lines. Its path stands in ``KW_THRESHOLDS`` and for ``{thresholds}`` in the command.
-A guard that the file does not name has the program's own threshold; one of ``INFINITE`` is never taken.
+A guard that the file does not name has the program's own threshold; one of ``INFINITE`` is never taken. Values have 64 bits.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from kernelwright.versions.program import INFINITE, Compared, Thresholds
 TELL = "KW_TUNING"
 """Has guards of ``kernelwright_threshold.h`` print what they compare."""
 ENVIRONMENT = "KW_THRESHOLDS"
-_COMPARED = re.compile(r"^Compared (\S+) <= (-?\d+)(?:: (true|false))?\.?\s*$", re.M)
+_COMPARED = re.compile(r"^Compared (\S+) <= (-?\d+)(?:: (true|false|never))?\.?\s*$", re.M)
 _TOOK = re.compile(r"^Took (\d+(?:\.\d*)?(?:[eE][-+]?\d+)?) us\.?\s*$", re.M)
 _DISPATCH = re.compile(r"^Dispatch (?:(\S+) )?(\d+(?:\.\d*)?) us\.?\s*$", re.M)
 _MEANT = re.compile(r"^(?:Compared\b.*<=.*|(?:Took|Dispatch)\b.*\bus\.?\s*)$", re.M)
@@ -28,13 +29,19 @@ _MEANT = re.compile(r"^(?:Compared\b.*<=.*|(?:Took|Dispatch)\b.*\bus\.?\s*)$", r
 
 def comparisons(said: str, thresholds: Thresholds) -> tuple[Compared, ...]:
     """The comparisons in what a program said, in order. One without an outcome has the one that ``thresholds`` give it."""
-    return tuple(_compared(name, int(value), word, thresholds) for name, value, word in _COMPARED.findall(said))
+    found = ((name, int(value), word) for name, value, word in _COMPARED.findall(said))
+    return tuple(_compared(name, value, word, thresholds) for name, value, word in found if abs(value) <= INFINITE)
 
 
 def _compared(name: str, value: int, word: str, thresholds: Mapping[str, int]) -> Compared:
     if word:
-        return Compared(name, value, word == "true")
+        return Compared(name, value, word == "true", legal=word != "never")
     return Compared(name, value, value >= thresholds[name] if name in thresholds else None)
+
+
+def compared_line(compared: Compared) -> str:
+    word = str(compared.taken).lower() if compared.legal else "never"
+    return f"Compared {compared.name} <= {compared.value}: {word}."
 
 
 def time_us(said: str) -> float | None:
@@ -52,7 +59,13 @@ def dispatch_us(said: str) -> float | None:
 def unreadable_line(said: str) -> str:
     """The first line that seems to be one of these and is none, as a name with blanks makes it; empty where there is none."""
     lines = (line.strip() for line in _MEANT.findall(said))
-    return next((line for line in lines if not any(p.match(line) for p in (_COMPARED, _TOOK, _DISPATCH))), "")
+    return next((line for line in lines if not _is_readable(line)), "")
+
+
+def _is_readable(line: str) -> bool:
+    if compared := _COMPARED.match(line):
+        return abs(int(compared[2])) <= INFINITE
+    return any(pattern.match(line) for pattern in (_TOOK, _DISPATCH))
 
 
 def threshold_lines(thresholds: Thresholds) -> str:

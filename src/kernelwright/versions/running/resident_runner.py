@@ -1,16 +1,18 @@
 """``cuda_runner`` in a process that stays: what a run reads, compiles, assembles and weighs, those after it have already.
 
     runner = ResidentRunner(versions)
+    runner.load()                                           # may be left out: the process is started, and loads what runs kernels
     run = runner.start(command, environment, out, err)      # as ``subprocess.Popen`` would
     code = run.wait(timeout)
     run.end()                                               # the process with it, unless the run has ended by itself
 
-The process is a copy of this one, made at the first run and again after one that crashed or was ended. It ends when nobody is
-left to ask it.
+The process is a copy of this one, made at the first run, or earlier by ``load``, and again after one that crashed or was ended. It ends
+when nobody is left to ask it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
@@ -28,6 +30,8 @@ from kernelwright.versions.tuned_winners import GuardedVersion
 
 _PR_SET_PDEATHSIG = 1
 FAILED = 3
+LOAD = b"load\n"
+"""A request that is answered when everything is loaded."""
 
 
 class ResidentRun:
@@ -58,7 +62,23 @@ class ResidentRunner:
         self._versions = versions
         self._process = 0
         self._connection: socket.socket | None = None
+        self._loads = False
+        """Whether an answer to ``LOAD`` is still to come."""
         _RUNNERS.add(self)
+
+    def load(self, *, wait: bool = False) -> None:
+        """Starts the process, which loads what runs kernels while this one does something else; ``wait``: until it has."""
+        self._connected().sendall(LOAD)
+        self._loads = True
+        if wait:
+            self._wait_until_loaded()
+
+    def processor_s(self) -> float:
+        """Processor time of the process and of the programs that it has run, in seconds; 0 where there is none."""
+        if self._connection is None:
+            return 0.0
+        fields = Path(f"/proc/{self._process}/stat").read_text().rpartition(")")[2].split()
+        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")  # utime, stime, cutime, cstime: proc(5)
 
     def start(self, command: str, environment: Mapping[str, str], out: IO[bytes], err: IO[bytes]) -> ResidentRun:
         """Starts ``... cuda_runner DEVICE EXECUTABLE TIMES ARGUMENTS``; ``out`` and ``err`` are files with names."""
@@ -66,12 +86,18 @@ class ResidentRunner:
             "words": shlex.split(command)[-4:], "environment": dict(environment), "out": str(out.name), "err": str(err.name),
         }  # fmt: skip
         line = json.dumps(request).encode() + b"\n"
+        self._wait_until_loaded()  # no part of the time that a run may take
         try:
             self._connected().sendall(line)
         except ConnectionError:  # it ended between two runs
             self.kill()
             self._connected().sendall(line)
         return ResidentRun(self, command)
+
+    def _wait_until_loaded(self) -> None:
+        if self._loads:
+            self.answer(None)
+            self._loads = False
 
     def answer(self, timeout: float | None) -> int | None:
         """The exit code of the run under way; None when time is up."""
@@ -84,6 +110,7 @@ class ResidentRunner:
 
     def kill(self) -> int:
         """Ends the process and what it started; its exit code, negative for a signal."""
+        self._loads = False
         if self._connection is None:
             return FAILED
         self._connection.close()
@@ -127,11 +154,16 @@ def _serve_runs(connection: socket.socket, versions: Sequence[GuardedVersion]) -
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, 0)
         from kernelwright.device.virtual_gpu.kept_code import KeptCode
-        from kernelwright.versions.running.cuda_runner import told
+        from kernelwright.versions.running.cuda_runner import load, told
 
         kept = KeptCode()
         with connection.makefile("rb") as requests:
             for line in requests:
+                if line == LOAD:
+                    with contextlib.suppress(Exception):  # the first run meets the same, and says so
+                        load()
+                    connection.sendall(b"0")
+                    continue
                 request = json.loads(line)
                 for name, descriptor in (("out", 1), ("err", 2)):
                     opened = os.open(request[name], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -144,6 +176,8 @@ def _serve_runs(connection: socket.socket, versions: Sequence[GuardedVersion]) -
                 for descriptor in (1, 2):
                     os.dup2(nothing, descriptor)
                 connection.sendall(str(result).encode())
+        code = 0
+    except ConnectionError:  # nobody is left to be answered
         code = 0
     except Exception as error:
         from kernelwright.device.serving.worker import complain

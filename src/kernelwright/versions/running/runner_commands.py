@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import kernelwright
 from kernelwright.evaluate.workload.program_case import Reader
 from kernelwright.versions.running.external_program import DATA, OUTPUTS, TIMES, ExternalProgram
 from kernelwright.versions.running.resident_runner import ResidentRunner
-from kernelwright.versions.tuned_winners import GuardedVersion
 
 
 def python_program(path: Path, timeout_s: float, files: Mapping[str, Reader] | None = None) -> ExternalProgram:
@@ -30,13 +29,18 @@ def cuda_program(
     executable: Path,
     device: str,
     timeout_s: float,
-    versions: Sequence[GuardedVersion] = (),
+    resident: ResidentRunner | None = None,
     files: Mapping[str, Reader] | None = None,
 ) -> ExternalProgram:
-    """An executable on a virtual GPU; a dataset is its arguments. Its times repeat. ``versions``: winners to be tuned with it."""
+    """An executable on a virtual GPU; a dataset is its arguments. Its times repeat. ``resident``: the process that runs it, one of its own
+    if there is none, with the winners that are tuned with it."""
     runner = f"{_module('cuda_runner')} {shlex.quote(device)} {shlex.quote(str(executable.absolute()))}"
     return ExternalProgram(
-        f"{runner} {TIMES} {DATA}", timeout_s, deterministic=True, start=ResidentRunner(versions).start, files=files
+        f"{runner} {TIMES} {DATA}",
+        timeout_s,
+        deterministic=True,
+        start=(resident or ResidentRunner()).start,
+        files=files,
     )
 
 

@@ -16,6 +16,7 @@ import math
 import os
 import shlex
 import sys
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -38,6 +39,7 @@ from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.evaluate.workload.program_case import TIMEOUT_S
 from kernelwright.stories.tune import (
+    NO_ARGUMENTS,
     Subject,
     create_run,
     explained,
@@ -51,8 +53,9 @@ from kernelwright.versions.explanation import as_json, conflict_lines, never_rea
 from kernelwright.versions.program import INFINITE, times_as_much
 from kernelwright.versions.thresholds import DatasetResult, Tuning
 
-WITH_RESUME = ("resume", "as_json_")
+WITH_RESUME = ("resume", "as_json_", "within")
 """Flags that a run does not settle when it begins."""
+LONGEST_S = 366 * 86400.0
 COMPARE = "relative 1e-5 floor 1e-6"
 
 
@@ -76,6 +79,8 @@ def command(
                                                      "certain, default 0.02; of estimated times, to count, default any.")] = None,
     runs: Annotated[int, typer.Option(help="Runs of a configuration at most, while noise leaves a comparison open.")] = 40,
     timeout: Annotated[float, typer.Option(help="Seconds that a run may take.")] = TIMEOUT_S,
+    within: Annotated[float | None, typer.Option(metavar="SECONDS", help="Begin no run after so long, and keep what is tuned until then; "
+                                                 "kw tune --resume goes on.")] = None,
     device: Annotated[str, typer.Option(help="The device that the times are of, as the file names it; default this "
                                         "machine's processor.")] = "",
     calibration: Annotated[str, typer.Option(help="Constants of the timing model, of a CUDA program's times: a file of kw "
@@ -90,10 +95,17 @@ def command(
                                                  "columns', 'n <=' (for small n); twice for a range. Default: threads.")] = None,
 ) -> None:  # fmt: skip
     """Find the thresholds by which a program of several versions picks the right one. Exit code 1 when no thresholds are
-    best for all datasets."""
-    if runs < 1 or (resolution is not None and not 0 < resolution < 1) or timeout <= 0:
+    best for all datasets, or --within leaves some out."""
+    began = time.monotonic()
+    times = [timeout, *([] if within is None else [within])]
+    if (
+        runs < 1
+        or (resolution is not None and not 0 < resolution < 1)
+        or not all(0 < each < LONGEST_S for each in times)
+    ):
         raise Misuse(
-            "--runs, --resolution and --timeout are positive, and --resolution is below 1", hint="kw tune --help"
+            "--runs, --resolution, --timeout and --within are positive, --resolution is below 1, and times are seconds of a year at most",
+            hint="kw tune --help",
         )
     path, more = split_given(given or []) if not execute else (None, list(given or []))
     if explain:
@@ -121,6 +133,10 @@ def command(
             str(path or ""), (*(data or ()), *more), execute, str(output or ""), oracle, str(forest or ""), device, compare,
             tuple(outputs or ()), tuple(winners or ()), tuple(by or ()), tuple(forget or ()), timeout, resolution, runs, fresh,
         )  # fmt: skip
+    if any(not name.strip() for name in asked.datasets) and (asked.execute or asked.path.endswith(".py")):
+        raise Misuse(
+            "a dataset has no name", hint="--data FILE; a program without arguments is a CUDA program's --data ''"
+        )
     subject = subject_of(asked, _build)
     rule = asked.rule(deterministic=subject.program.deterministic)
     if resume is None:
@@ -129,9 +145,12 @@ def command(
     with run, saying_how_to_resume(run):
         refuse_changed(run, subject)
         tell(f"run {run.folder}")
-        tuning = tune_program(subject, asked.datasets, rule, fresh=asked.fresh, forget=asked.forget, say=tell, run=run)
+        tuning = tune_program(
+            subject, asked.datasets, rule, fresh=asked.fresh, forget=asked.forget, say=tell, run=run,
+            is_over=lambda: within is not None and time.monotonic() - began >= within,
+        )  # fmt: skip
     _print(tuning, subject, run.folder, as_json_)
-    if tuning.conflicts:
+    if tuning.conflicts or tuning.not_done:
         raise typer.Exit(1)
 
 
@@ -175,12 +194,15 @@ def _print(tuning: Tuning, subject: Subject, folder: Path, as_object: bool) -> N
     for dataset in tuning.datasets:
         decides = subject.dispatch_us.get(dataset.name)
         cost = "" if decides is None else f"; deciding takes {decides:.3g} us a call"
-        print(f"{dataset.name}: {_result(dataset)}{cost}")
+        print(f"{dataset.name or NO_ARGUMENTS}: {_result(dataset)}{cost}")
         for line in trouble_lines(dataset):
             print(f"  {line}")
     for line in (*never_reached_lines(tuning), *(conflict_lines(tuning) if tuning.conflicts else ())):
         print(line)
-    print(f"{tuning.runs} runs; written to {subject.path}", file=sys.stderr)
+    if tuning.not_done:
+        print(f"not tuned in time: {', '.join(tuning.not_done)}; kw tune --resume {shlex.quote(str(folder))} goes on")
+    else:
+        print(f"{tuning.runs} runs; written to {subject.path}", file=sys.stderr)
 
 
 def _build(path: Path, device: str) -> tuple[Path, str]:

@@ -36,6 +36,7 @@ from kernelwright.versions.guard_names import (
 from kernelwright.versions.resolution import Resolution
 from kernelwright.versions.running.checked_program import CheckedProgram
 from kernelwright.versions.running.external_program import DATA, ExternalProgram, output_of
+from kernelwright.versions.running.resident_runner import ResidentRunner
 from kernelwright.versions.running.runner_commands import cuda_program, python_guards, python_program
 from kernelwright.versions.threshold_file import Identity, with_winners
 from kernelwright.versions.tuned_winners import GuardedVersion, guarded
@@ -122,6 +123,9 @@ def subject_of(asked: Asked, build: Callable[[Path, str], tuple[Path, str]]) -> 
     path = Path(asked.path)
     if asked.winners and path.suffix == ".py":
         raise Misuse("--with is for CUDA programs", hint="kw tune app.cu --with RUN")
+    if path.suffix != ".py":
+        for arguments in asked.datasets:
+            words_of(arguments, f"dataset {arguments!r}")
     return of_python(path, wanted) if path.suffix == ".py" else of_cuda(path, wanted, build, asked.winners, asked.by)
 
 
@@ -176,10 +180,12 @@ def of_cuda(
     """A CUDA program. ``build`` returns its executable, and the device as the settings name it. ``runs``: those whose winners are
     versions of its kernels; ``by``: what their thresholds compare."""
     versions = _guarded_winners(runs, by) if runs else []
+    resident = ResidentRunner(versions)
+    resident.load()  # beside the compiler
     executable, device = build(path, wanted.device or "auto")
     for remark in same_names(path):
         tell(remark)
-    program = cuda_program(executable, device, wanted.timeout_s, versions, wanted.files)
+    program = cuda_program(executable, device, wanted.timeout_s, resident, wanted.files)
     # Estimated times change with the timing model, which is part of the package.
     digest = f"{file_digest(str(path))} {kernelwright.__version__}"
     if versions:
@@ -213,12 +219,13 @@ def same_names(path: Path) -> list[str]:
     ]
 
 
-def words_of(execute: str) -> list[str]:
-    """The words of a shell command. Raises ``Misuse`` for quotes that do not end."""
+def words_of(text: str, what: str = "") -> list[str]:
+    """The words of a shell command, or of a program's arguments. Raises ``Misuse`` for quotes that do not end."""
     try:
-        return shlex.split(execute)
+        return shlex.split(text)
     except ValueError as error:
-        raise Misuse(f"--exec {execute!r} is no shell command: {error}", hint="close the quotes") from None
+        reason = f"{what} is no list of arguments" if what else f"--exec {text!r} is no shell command"
+        raise Misuse(f"{reason}: {error}", hint="close the quotes") from None
 
 
 def threshold_path(execute: str, path: Path | None, output: Path | None) -> Path:
