@@ -1,1 +1,7 @@
-#include "../kernelwright/needs_nvidia_cub.h"
+// cub of blocks and warps: loads, stores, reductions and scans. The rest of cub is NVIDIA's: --headers nvidia.
+#pragma once
+#pragma GCC system_header
+#include "block/block_load.cuh"
+#include "block/block_reduce.cuh"
+#include "block/block_scan.cuh"
+#include "block/block_store.cuh"
