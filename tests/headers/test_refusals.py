@@ -10,7 +10,7 @@ _GRID = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n__
 
 REFUSED = {
     "thrust": (
-        "#include <thrust/device_vector.h>",
+        "#include <thrust/merge.h>",
         "this part of thrust is among NVIDIA's headers: compile with --headers nvidia",
     ),
     "thrust, deeper": ("#include <thrust/iterator/zip_iterator.h>", "thrust is among NVIDIA's headers"),
