@@ -147,6 +147,30 @@ def test_host_code_may_leave_the_keyword_out_as_well(tmp_path: Path) -> None:
     assert "a.cpp:2:43: warning: 'Of' is taken for a template" in host(tmp_path, "a.cpp", text + use)
 
 
+QUALIFIED = """
+template <class S> struct Cast { template <int N> static __device__ void to(int *p) { for (int i = 0; i < N; i++) p[i] = i; } };
+template <> struct Cast<int> {
+    template <int N> static __device__ void to(int *p) { p[N] = 7; }
+    template <int N> static __device__ void to(float *p) { p[N] = 7; }
+};
+template <class T, int M> __device__ void fill(int *p) { Cast<T>::to<M>(
+    p); }
+template <class T> __device__ void plain(int *p) { T::to<3>(p + 1), T::to<2>(p); }
+__global__ void k(int *p) { fill<int, 4>(p), fill<Cast<int>, 5>(p), plain<Cast<float>>(p); }
+"""
+
+
+def test_static_templates_are_taken_for_templates_as_well(tmp_path: Path) -> None:
+    source = tmp_path / "a.cu"
+    source.write_text(QUALIFIED)
+    made = device_pass(source, SourceOptions(), find_clang())
+    assert "(and 2 more)" in made.warnings and "'to' is taken for a template" in made.warnings
+    assert all(f"2toILi{n}E" in made.text for n in (2, 3, 4, 5))
+    if shutil.which("nvcc"):
+        done = subprocess.run(["nvcc", "-ptx", source, "-o", tmp_path / "a.ptx"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc on this machine")
 @pytest.mark.parametrize(("call", "accepted"), [("at<1>(2)", True), ("as<int>(2)", False)])
 def test_nvcc_does_without_the_keyword_where_we_do(tmp_path: Path, call: str, accepted: bool) -> None:

@@ -69,6 +69,7 @@ _KEYWORD = b"template "
 _NEEDS_KEYWORD = (
     (re.compile(r"error: missing 'template' keyword prior to dependent template name '(?:[^']*::)?(\w+)'$"), ""),
     (re.compile(r"error: reference to non-static member function must be called()$"), ""),
+    (re.compile(r"error: reference to overloaded function could not be resolved; did you mean to call it\?()$"), ""),
     (re.compile(r"error: use 'template' keyword to treat '(\w+)' as a dependent template name$"), "::"),
 )
 _NO_TEMPLATE = "following the 'template' keyword does not refer to a template"
@@ -102,9 +103,10 @@ class TemplateKeywords:
             path, line, column = Path(os.path.abspath(found["file"])), int(found["line"]), int(found["column"]) - 1
             if path not in lines:
                 lines[path] = self._bytes(path).split(b"\n")
-            if line <= len(lines[path]) and (name := _name_at(lines[path][line - 1], column, *asked)):
-                wanted.add((path, line, column))
-                self._first = self._first or f"{found['file']}:{line}:{column + 1}: warning: '{name}'"
+            place = _template_at(lines[path][line - 1], column, *asked) if line <= len(lines[path]) else None
+            if place:
+                wanted.add((path, line, place[0]))
+                self._first = self._first or f"{found['file']}:{line}:{place[0] + 1}: warning: '{place[1]}'"
                 asked = None
         for path, line, column in sorted(wanted, reverse=True):
             text = lines[path][line - 1]
@@ -146,11 +148,33 @@ class TemplateKeywords:
             return b""
 
 
-def _name_at(line: bytes, column: int, name: str, behind: str) -> str:
-    """The name of a template that stands there: ``name``, where it is known, and ``behind`` something."""
-    found = re.compile(rb"(\w+)\s*<(?![<=])").match(line, column)
-    is_it = found and line[:column].rstrip().endswith(behind.encode()) and (not name or found[1] == name.encode())
-    return found[1].decode() if found and is_it else ""
+_NAME_OF_TEMPLATE = re.compile(rb"(\w+)\s*<(?![<=])")
+_QUALIFIER = re.compile(rb"\s*::\s*")
+
+
+def _template_at(line: bytes, column: int, name: str, behind: str) -> tuple[int, str] | None:
+    """Where the name of a template stands, and the name: at ``column`` and ``behind`` something, or, qualified from there on, as the
+    last in ``A<B>::C<D>``. It is ``name``, where that is known."""
+    at = column
+    while found := _NAME_OF_TEMPLATE.match(line, at):
+        told, qualifier = found[1].decode(), _QUALIFIER.match(line, _end_of_arguments(line, found.end()))
+        is_behind = at > column or line[:at].rstrip().endswith(behind.encode())
+        if is_behind and (told == name if name else not qualifier):
+            return at, told
+        if not qualifier:
+            return None
+        at = qualifier.end()
+    plain = re.compile(rb"\w+\s*::\s*").match(line, at)  # a qualifier that is no template
+    return _template_at(line, plain.end(), name, "") if plain and not behind else None
+
+
+def _end_of_arguments(line: bytes, at: int) -> int:
+    """Behind the ``>`` that closes the ``<`` before ``at``, or the line's end."""
+    depth = 1
+    while depth and at < len(line):
+        depth += {b"<": 1, b">": -1}.get(line[at : at + 1], 0)
+        at += 1
+    return at
 
 
 def _tight(token: str) -> str:
