@@ -48,6 +48,14 @@ def find_shared(t: Thread, offset: int, size: int, align: int, code: str, site: 
     return _find_in_region(t, t.block.shared, "shared memory", SHARED_BASE, offset, size, align, code, site, write)
 
 
+def find_in_shared(t: Thread, offset: int, size: int, align: int, code: str, site: int, write: bool = False) -> Place:
+    """Through a pointer to shared memory by its type: PTX cuts such addresses to 32 bits (PTX ISA, "Addresses as Operands")."""
+    cut = offset & 0xFFFF_FFFF
+    over = offset - cut if cut + size <= t.block.shared.size else 0
+    low, high, items, base = find_shared(t, offset - over, size, align, code, site, write)
+    return low + over, high + over, items, base + over
+
+
 def find_local(t: Thread, offset: int, size: int, align: int, code: str, site: int, write: bool = False) -> Place:
     return _find_in_region(t, t.local, "local memory", LOCAL_BASE, offset, size, align, code, site, write)
 
@@ -65,7 +73,7 @@ def _find_in_region(
     return 0, region.size - size, region.items(code), 0
 
 
-FIND = {0: find_generic, 1: find_global, 3: find_shared, 4: find_global, 5: find_local}
+FIND = {0: find_generic, 1: find_global, 3: find_in_shared, 4: find_global, 5: find_local}
 """By the address space of the pointer."""
 
 

@@ -101,8 +101,10 @@ static u8 *locate(simt_context *c, simt_site *s, u64 address, u32 bytes, u32 lan
 }
 
 /* Checks the lanes of ``mask`` and finds where their bytes are. Returns those that may go on; the others have
-   recorded a fault. ``*space_of`` is the space all lanes share, or 3 when they differ. */
-u32 simt_resolve(simt_context *c, simt_site *s, const u64 *address, u32 mask, u8 **host, u32 *space_of) {
+   recorded a fault. ``*space_of`` is the space all lanes share, or 3 when they differ. An index that is one of 32 bits without a sign
+   and means a negative one comes out right in shared memory: PTX cuts addresses to the width of the state space (PTX ISA, "Addresses as
+   Operands"). */
+u32 simt_resolve(simt_context *c, simt_site *s, u64 *address, u32 mask, u8 **host, u32 *space_of) {
   const simt_access *a = s->access;
   u32 bytes = a->size * a->components, write = a->kind != LOAD;
   u64 low_bits = a->align - 1u;
@@ -115,6 +117,7 @@ u32 simt_resolve(simt_context *c, simt_site *s, const u64 *address, u32 mask, u8
     *space_of = SHARED;
     if (!bad) return mask;
     EACH_LANE(l, mask) {
+      if (a->is_narrow && address[l] >= room && (u32)address[l] < room) host[l] = (u8 *)c->shared_host + (address[l] = (u32)address[l]);
       u32 kind = address[l] >= room ? FAULT_BOUNDS : address[l] & low_bits ? FAULT_MISALIGNED : FAULT_NONE;
       if (!kind) continue;
       simt_fault_at(c, kind, s->index, l, SHARED_BASE + address[l], bytes, write);

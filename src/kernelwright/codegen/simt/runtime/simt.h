@@ -51,6 +51,7 @@ typedef struct {
   u8 several;
   u8 stated; /* what the program says the address is a multiple of, where that is more than a GPU asks for; 0 otherwise */
   u8 is_constant; /* a load from constant memory alone: its turns are counted, one for each word that lanes ask for */
+  u8 is_narrow; /* through a pointer to shared memory by its type, of whose address a GPU looks at 32 bits */
   u32 footprint; /* bytes that the inline path of one segment touches */
   i64 stride;    /* of the plain part, bytes from lane to lane */
   i64 coefficient;
@@ -193,7 +194,7 @@ u32 simt_thread_of(const simt_context *c, u32 lane);
 /* memory.c */
 void simt_addresses(const simt_access *a, const u64 *rem, const i32 *root, u64 *out);
 void simt_observe(simt_context *c, simt_site *s, const u64 *address, u8 *const *host, u32 mask, u32 space, const void *data);
-u32 simt_resolve(simt_context *c, simt_site *s, const u64 *address, u32 mask, u8 **host, u32 *space_of);
+u32 simt_resolve(simt_context *c, simt_site *s, u64 *address, u32 mask, u8 **host, u32 *space_of);
 u32 simt_buffer_index(const simt_context *c, u64 address);
 const simt_buffer *simt_by_value(const simt_context *c, u64 address);
 const u8 *simt_find(const simt_context *c, u64 address, u64 *room, u32 *writable);
