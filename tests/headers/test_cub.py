@@ -1,8 +1,10 @@
-"""cub of blocks and warps with our own headers, run by the virtual GPU against Python; sums of floats also against NVIDIA's cub, to the bit."""
+"""The part of cub that our own headers have, run by the virtual GPU against Python; sums of floats also against NVIDIA's cub, to the bit."""
 
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +95,51 @@ extern "C" __global__ void warp(const int *in, int *out) {
 }
 """
 
+DEVICE_WIDE = r"""
+#include <cub/cub.cuh>
+#include <cstdio>
+struct Big { __host__ __device__ bool operator()(int x) const { return x > 50; } };
+int main() {
+  const int n = 3000;
+  int h[n], *in, *out, *one; long long *sum;
+  for (int i = 0; i < n; i++) h[i] = i * 37 % 101;
+  cudaMalloc(&in, n * 4);
+  cudaMalloc(&out, n * 4);
+  cudaMalloc(&one, 4);
+  cudaMalloc(&sum, 8);
+  cudaMemcpy(in, h, n * 4, cudaMemcpyHostToDevice);
+  void *t = nullptr; size_t b = 0; long long s; int m, k[n];
+  cub::DeviceReduce::Sum(t, b, in, sum, n);
+  cudaMalloc(&t, b);
+  cub::DeviceReduce::Sum(t, b, in, sum, n);
+  cudaMemcpy(&s, sum, 8, cudaMemcpyDeviceToHost);
+  cub::DeviceReduce::Max(t, b, in, one, n);
+  cudaMemcpy(&m, one, 4, cudaMemcpyDeviceToHost);
+  printf("%lld %d ", s, m);
+  cub::DeviceReduce::Min(t, b, in + 1, one, n - 1);
+  cudaMemcpy(&m, one, 4, cudaMemcpyDeviceToHost);
+  printf("%d ", m);
+  cub::DeviceScan::ExclusiveSum(t, b, in, out, n);
+  cudaMemcpy(k, out, n * 4, cudaMemcpyDeviceToHost);
+  printf("%d %d %d ", k[0], k[1], k[n-1]);
+  cub::DeviceScan::InclusiveScan(t, b, in, out, cub::Max(), n);
+  cudaMemcpy(k, out, n * 4, cudaMemcpyDeviceToHost);
+  printf("%d %d ", k[1], k[n-1]);
+  cub::DeviceScan::ExclusiveScan(t, b, in, out, cub::Sum(), 5, n);
+  cudaMemcpy(k, out, n * 4, cudaMemcpyDeviceToHost);
+  printf("%d %d ", k[0], k[n-1]);
+  cub::DeviceSelect::If(t, b, in, out, one, n, Big());
+  cudaMemcpy(&m, one, 4, cudaMemcpyDeviceToHost);
+  cudaMemcpy(k, out, n * 4, cudaMemcpyDeviceToHost);
+  printf("%d %d %d ", m, k[0], k[m-1]);
+  cub::TransformInputIterator<bool, Big, int *> flags(in, Big()); cub::CountingInputIterator<int> c(0);
+  cub::DeviceSelect::Flagged(t, b, c, flags, out, one, n);
+  cudaMemcpy(&m, one, 4, cudaMemcpyDeviceToHost);
+  cudaMemcpy(k, out, n * 4, cudaMemcpyDeviceToHost);
+  printf("%d %d %d\n", m, k[0], k[m-1]);
+}
+"""
+
 # A block whose last warp is not full, one of less than a warp, and one of two dimensions: threads, width of the block.
 SHAPES = ((256, 256), (40, 40), (7, 7), (96, 24), (1024, 1024))
 
@@ -169,3 +216,16 @@ def test_what_logical_warps_come_to(tmp_path: Path) -> None:
         assert out[2, at].tolist() == [0, *itertools.accumulate(part.tolist())][:16]
         assert (out[3, at] == part.sum()).all() and (out[4, at] == np.maximum.accumulate(part)).all()
         assert (out[5, at] == part[3]).all()
+
+
+def test_algorithms_of_the_whole_device(tmp_path: Path) -> None:
+    (tmp_path / "device.cu").write_text(DEVICE_WIDE)
+    command = [sys.executable, "-m", "kernelwright", "run", "--device", "h200", str(tmp_path / "device.cu")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    v = [i * 37 % 101 for i in range(3000)]
+    before = sum(v[:-1])
+    big = [x for x in v if x > 50]
+    places = [i for i, x in enumerate(v) if x > 50]
+    expected = [sum(v), max(v), min(v[1:]), 0, v[0], before, max(v[:2]), max(v), 5, before + 5]
+    expected += [len(big), big[0], big[-1], len(places), places[0], places[-1]]
+    assert [int(word) for word in done.stdout.split()] == expected, done.stderr

@@ -15,7 +15,7 @@ REFUSED = {
     ),
     "thrust, deeper": ("#include <thrust/iterator/zip_iterator.h>", "thrust is among NVIDIA's headers"),
     "cub": (
-        "#include <cub/device/device_scan.cuh>",
+        "#include <cub/device/device_radix_sort.cuh>",
         "this part of cub is among NVIDIA's headers: compile with --headers nvidia",
     ),
     "cub, deeper": ("#include <cub/block/block_radix_sort.cuh>", "cub is among NVIDIA's headers"),

@@ -289,5 +289,7 @@ def test_addresses_of_shared_memory_have_32_bits(arena: Arena) -> None:
     """``tile[begin + ~x]`` with an unsigned x: PTX cuts the address to the width of the state space."""
     want = Case(ir(WRAPPING), "k", 1, 32, zeros(32), 32).agree(arena)
     assert want.arrays[0].tolist() == [2 * x for x in range(32)]
-    fault = Case(ir(WRAPPING), "k", 1, 32, zeros(32), 20).agree(arena, faults=True).fault  # where begin is too small for the last
+    fault = (
+        Case(ir(WRAPPING), "k", 1, 32, zeros(32), 20).agree(arena, faults=True).fault
+    )  # where begin is too small for the last
     assert fault is not None and fault.kind == "out-of-bounds"

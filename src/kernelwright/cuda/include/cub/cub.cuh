@@ -1,8 +1,13 @@
-// cub of blocks and warps: loads, stores, reductions and scans. The rest of cub is NVIDIA's: --headers nvidia.
+// The part of cub that is ours: loads, stores, reductions and scans of blocks and warps, and some device-wide algorithms.
 #pragma once
 #pragma GCC system_header
-#include <chrono> // programs rely on that NVIDIA's include it
 #include "block/block_load.cuh"
 #include "block/block_reduce.cuh"
 #include "block/block_scan.cuh"
 #include "block/block_store.cuh"
+#include "device/device_reduce.cuh"
+#include "device/device_scan.cuh"
+#include "device/device_select.cuh"
+#include "iterator/counting_input_iterator.cuh"
+#include "iterator/transform_input_iterator.cuh"
+#include <chrono> // programs rely on that NVIDIA's include it
