@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 import kernelwright as kw
 from kernelwright.pipeline import CompileOptions
 
+from .conftest import CudaCompiler
+
 ITEMS = 3
 
 REDUCE = """
@@ -140,6 +142,8 @@ int main() {
 }
 """
 
+STANDARDS = ("c++11", "c++14", "c++17", "c++20")
+
 # A block whose last warp is not full, one of less than a warp, and one of two dimensions: threads, width of the block.
 SHAPES = ((256, 256), (40, 40), (7, 7), (96, 24), (1024, 1024))
 
@@ -229,3 +233,16 @@ def test_algorithms_of_the_whole_device(tmp_path: Path) -> None:
     expected = [sum(v), max(v), min(v[1:]), 0, v[0], before, max(v[:2]), max(v), 5, before + 5]
     expected += [len(big), big[0], big[-1], len(places), places[0], places[-1]]
     assert [int(word) for word in done.stdout.split()] == expected, done.stderr
+
+
+@pytest.mark.parametrize("std", STANDARDS)
+def test_blocks_and_warps_in_every_standard(std: str, compile_cuda: CudaCompiler) -> None:
+    text = f"#define THREADS 64\n#define WIDTH 32\n#define ITEMS {ITEMS}\n{REDUCE}{SCAN}{WARP}"
+    for side in ("device", "host"):
+        compiled = compile_cuda(text, side=side, std=std)
+        assert compiled.ok, compiled.errors
+
+
+def test_thrust_says_which_standard_it_needs(compile_cuda: CudaCompiler) -> None:
+    compiled = compile_cuda("#include <thrust/sort.h>\n", std="c++14")
+    assert not compiled.ok and "our thrust needs C++17: leave out -std, or give -std=c++17" in compiled.errors

@@ -5,9 +5,11 @@
 #include "block/block_reduce.cuh"
 #include "block/block_scan.cuh"
 #include "block/block_store.cuh"
+#if __cplusplus >= 201703L // what is made of thrust
 #include "device/device_reduce.cuh"
 #include "device/device_scan.cuh"
 #include "device/device_select.cuh"
 #include "iterator/counting_input_iterator.cuh"
 #include "iterator/transform_input_iterator.cuh"
+#endif
 #include <chrono> // programs rely on that NVIDIA's include it

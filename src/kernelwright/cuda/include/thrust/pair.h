@@ -1,6 +1,9 @@
 // thrust::pair: two values, on both sides.
 #pragma once
 #pragma GCC system_header
+#if __cplusplus < 201703L
+#error "our thrust needs C++17: leave out -std, or give -std=c++17"
+#endif
 #include <cstddef>
 #include <tuple>
 #include <type_traits>

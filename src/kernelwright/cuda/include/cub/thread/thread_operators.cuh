@@ -5,12 +5,13 @@
 
 namespace cub {
 
-#define KW_OPERATOR(name, result)                                                                       \
-    struct name {                                                                                       \
-        template <class T, class U>                                                                     \
-        __host__ __device__ __attribute__((always_inline, nodebug)) auto operator()(const T &a, const U &b) const { \
-            return result;                                                                              \
-        }                                                                                               \
+#define KW_OPERATOR(name, result)                                                                        \
+    struct name {                                                                                        \
+        template <class T, class U>                                                                      \
+        __host__ __device__ __attribute__((always_inline, nodebug)) auto operator()(const T &a, const U &b) const \
+            -> __remove_cvref(decltype(result)) {                                                        \
+            return result;                                                                               \
+        }                                                                                                \
     };
 KW_OPERATOR(Equality, a == b)
 KW_OPERATOR(Inequality, a != b)

@@ -25,9 +25,10 @@ template <class T, class Allocator = std::allocator<T>> class host_vector : publ
 
 namespace details {
 
-template <class Iterator> constexpr bool is_contiguous = std::is_pointer_v<Iterator>;
-template <class T, class Container>
-constexpr bool is_contiguous<__gnu_cxx::__normal_iterator<T *, Container>> = true;
+template <class Iterator, class T = ValueOf<Iterator>>
+constexpr bool is_contiguous =
+    std::is_pointer_v<Iterator> || (!std::is_same_v<T, bool> && (std::is_same_v<Iterator, typename std::vector<T>::iterator> ||
+                                                                 std::is_same_v<Iterator, typename std::vector<T>::const_iterator>));
 
 inline void transfer(const OnDevice &on, void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind) {
     if (!bytes) return;
