@@ -97,6 +97,24 @@ extern "C" __global__ void warp(const int *in, int *out) {
 }
 """
 
+TRAITS = """
+#include <cub/cub.cuh>
+template <class T> __device__ unsigned long long in_order(T value, T *back) {
+    auto bits = reinterpret_cast<typename cub::Traits<T>::UnsignedBits &>(value);
+    auto key = cub::Traits<T>::TwiddleIn(bits), other = cub::Traits<T>::TwiddleOut(key);
+    *back = reinterpret_cast<T &>(other);
+    return key;
+}
+extern "C" __global__ void order(const double *in, double *reals, int *ints, unsigned long long *keys) {
+    int t = threadIdx.x;
+    unsigned char small;
+    keys[t] = in_order((int)in[t], &ints[t]);
+    keys[32 + t] = in_order(in[t], &reals[t]);
+    keys[64 + t] = in_order((unsigned char)(t * 8), &small);
+    ints[t] += 1000 * small;
+}
+"""
+
 DEVICE_WIDE = r"""
 #include <cub/cub.cuh>
 #include <cstdio>
@@ -246,3 +264,13 @@ def test_blocks_and_warps_in_every_standard(std: str, compile_cuda: CudaCompiler
 def test_thrust_says_which_standard_it_needs(compile_cuda: CudaCompiler) -> None:
     compiled = compile_cuda("#include <thrust/sort.h>\n", std="c++14")
     assert not compiled.ok and "our thrust needs C++17: leave out -std, or give -std=c++17" in compiled.errors
+
+
+def test_bits_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    v = np.sort(values(32).astype(np.float64)) / 4
+    reals, ints, keys = np.zeros(32), np.zeros(32, np.int32), np.zeros((3, 32), np.uint64)
+    run(tmp_path, TRAITS, "order", (32, 32), v, reals, ints, keys)
+    assert (reals == v).all()
+    assert ints.tolist() == [int(x) + 1000 * 8 * t for t, x in enumerate(v)]
+    assert all((np.diff(row.astype(np.float64)) >= 0).all() for row in keys)
+    assert (np.diff(keys[1].astype(object)) > 0).all()

@@ -12,4 +12,6 @@
 #include "iterator/counting_input_iterator.cuh"
 #include "iterator/transform_input_iterator.cuh"
 #endif
-#include <chrono> // programs rely on that NVIDIA's include it
+// Programs rely on that NVIDIA's include these.
+#include <cassert>
+#include <chrono>

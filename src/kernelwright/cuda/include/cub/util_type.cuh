@@ -21,6 +21,12 @@ template <class Key_, class Value_> struct KeyValuePair {
 
 namespace details {
 
+template <int Bytes> struct Bits;
+template <> struct Bits<1> { typedef unsigned char Unsigned; };
+template <> struct Bits<2> { typedef unsigned short Unsigned; };
+template <> struct Bits<4> { typedef unsigned int Unsigned; };
+template <> struct Bits<8> { typedef unsigned long long Unsigned; };
+
 // Memory without a constructor, as shared variables and members of unions must be.
 template <class T, int Count> struct Storage {
     alignas(T) unsigned char bytes[sizeof(T) * Count];
@@ -38,4 +44,20 @@ template <int Lanes> KW_METHOD unsigned int warp_mask() {
 }
 
 }  // namespace details
+
+// The bits of a number so that they have its order as unsigned ones, and back. What is no integer is a number with a sign bit.
+template <class T> struct Traits {
+    typedef typename details::Bits<sizeof(T)>::Unsigned UnsignedBits;
+    static constexpr UnsignedBits highest_bit = UnsignedBits(1) << (8 * sizeof(T) - 1);
+    static __host__ __device__ UnsignedBits TwiddleIn(UnsignedBits bits) {
+        return bits ^ (is_float ? bits & highest_bit ? UnsignedBits(~UnsignedBits(0)) : highest_bit : is_signed ? highest_bit : UnsignedBits(0));
+    }
+    static __host__ __device__ UnsignedBits TwiddleOut(UnsignedBits bits) {
+        return bits ^ (is_float ? bits & highest_bit ? highest_bit : UnsignedBits(~UnsignedBits(0)) : is_signed ? highest_bit : UnsignedBits(0));
+    }
+
+  private:
+    static constexpr bool is_float = !__is_integral(T), is_signed = __is_signed(T);
+};
+
 }  // namespace cub
