@@ -214,6 +214,15 @@ def test_a_member_function_that_is_compared_stays_what_it_is(tmp_path: Path) -> 
     assert caught.value.place is not None and (caught.value.place.line, caught.value.place.column) == (2, 35)
 
 
+def test_an_overloaded_function_that_is_no_member_stays_an_error(tmp_path: Path) -> None:
+    source = tmp_path / "a.cu"
+    overloads = "template <int N> __device__ int f(int); template <int N> __device__ int f(float);\n"
+    source.write_text(overloads + "__device__ void g() { f<3>; }\n")
+    with pytest.raises(CompileError, match="overloaded function") as caught:
+        device_pass(source, SourceOptions(), find_clang())
+    assert caught.value.place is not None and (caught.value.place.line, caught.value.place.column) == (2, 23)
+
+
 def test_a_program_may_leave_out_more_keywords_than_clang_names_at_once(tmp_path: Path) -> None:
     source = tmp_path / "a.cu"
     uses = "\n".join(f"    typename A::Of<{i}> a{i};" for i in range(80))

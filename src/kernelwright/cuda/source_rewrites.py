@@ -153,12 +153,12 @@ _QUALIFIER = re.compile(rb"\s*::\s*")
 
 
 def _template_at(line: bytes, column: int, name: str, behind: str) -> tuple[int, str] | None:
-    """Where the name of a template stands, and the name: at ``column`` and ``behind`` something, or, qualified from there on, as the
-    last in ``A<B>::C<D>``. It is ``name``, where that is known."""
+    """Where the name of a member template stands, and the name: at ``column`` and ``behind`` something, or, qualified from there on, as
+    the last in ``A<B>::C<D>``. It is ``name``, where that is known."""
     at = column
     while found := _NAME_OF_TEMPLATE.match(line, at):
         told, qualifier = found[1].decode(), _QUALIFIER.match(line, _end_of_arguments(line, found.end()))
-        is_behind = at > column or line[:at].rstrip().endswith(behind.encode())
+        is_behind = line[:at].rstrip().endswith((behind.encode(),) if behind else (b".", b"->", b"::"))
         if is_behind and (told == name if name else not qualifier):
             return at, told
         if not qualifier:
