@@ -285,11 +285,19 @@ define ptx_kernel void @k(ptr %out, i64 %begin) {
 """
 
 
-def test_addresses_of_shared_memory_have_32_bits(arena: Arena) -> None:
+@pytest.mark.parametrize("is_generic", [False, True])
+def test_addresses_of_shared_memory_have_32_bits(arena: Arena, is_generic: bool) -> None:
     """``tile[begin + ~x]`` with an unsigned x: PTX cuts the address to the width of the state space."""
-    want = Case(ir(WRAPPING), "k", 1, 32, zeros(32), 32).agree(arena)
+    text = WRAPPING
+    if is_generic:  # as clang writes it; the PTX says `shared` where LLVM sees it
+        text = text.replace(
+            "  %from = getelementptr i32, ptr addrspace(3) %end",
+            "  %any = addrspacecast ptr addrspace(3) %end to ptr\n  %from = getelementptr i32, ptr %any",
+        )
+        text = text.replace("ptr addrspace(3) %from", "ptr %from")
+    want = Case(ir(text), "k", 1, 32, zeros(32), 32).agree(arena)
     assert want.arrays[0].tolist() == [2 * x for x in range(32)]
     fault = (
-        Case(ir(WRAPPING), "k", 1, 32, zeros(32), 20).agree(arena, faults=True).fault
+        Case(ir(text), "k", 1, 32, zeros(32), 20).agree(arena, faults=True).fault
     )  # where begin is too small for the last
     assert fault is not None and fault.kind == "out-of-bounds"

@@ -47,8 +47,6 @@ class AccessInfo:
     """Volatile, or an atomic load or store: what others do at the same address is meant to be seen."""
     constant: bool
     """A load from constant memory or from kernel parameters alone."""
-    is_narrow: bool
-    """Through a pointer to shared memory by its type, of whose address a GPU looks at 32 bits."""
     form: dict[str, int]
     origin: Instruction
     function: str
@@ -154,7 +152,7 @@ def _tables(module: Module, program: Program, emitter: Emitter, text: str, optio
         accesses=tuple(
             AccessInfo(
                 a.index, a.kind, a.space, bytes_of(a.type), a.components, a.align, a.operation, a.type,
-                a.volatile, a.constant, a.space == 1 and not a.base, a.form, a.origin,
+                a.volatile, a.constant, a.form, a.origin,
                 a.function, home.get(a.index, 0),
             )
             for a in program.accesses

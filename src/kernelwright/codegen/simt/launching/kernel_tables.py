@@ -32,7 +32,6 @@ def access_table(kernel: HostKernel) -> npt.NDArray[Any]:
             table["stated"][number] = stated if stated > a.align else 0
         seen.add(id(a.origin))
     table["is_constant"] = [a.constant for a in accesses]
-    table["is_narrow"] = [a.is_narrow for a in accesses]
     for name in {name for a in accesses for name in a.form}:
         table[name] = [a.form.get(name, 0) for a in accesses]
     return table

@@ -12,7 +12,6 @@ ACCESS = np.dtype(
         ("kind", "u1"), ("space", "u1"), ("size", "u1"), ("components", "u1"), ("align", "u1"), ("form", "u1"),
         ("zero_extend", "u1"), ("segments", "u1"), ("segment_lanes", "u1"), ("spread", "u1"), ("operation", "u1"),
         ("is_volatile", "u1"), ("is_float", "u1"), ("several", "u1"), ("stated", "u1"), ("is_constant", "u1"),
-        ("is_narrow", "u1"),
         ("footprint", "<u4"), ("stride", "<i8"),
         ("coefficient", "<i8"), ("root_stride", "<i8"),
     ],

@@ -51,7 +51,6 @@ typedef struct {
   u8 several;
   u8 stated; /* what the program says the address is a multiple of, where that is more than a GPU asks for; 0 otherwise */
   u8 is_constant; /* a load from constant memory alone: its turns are counted, one for each word that lanes ask for */
-  u8 is_narrow; /* through a pointer to shared memory by its type, of whose address a GPU looks at 32 bits */
   u32 footprint; /* bytes that the inline path of one segment touches */
   i64 stride;    /* of the plain part, bytes from lane to lane */
   i64 coefficient;
