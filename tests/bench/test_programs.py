@@ -196,7 +196,7 @@ def test_every_probe_says_what_it_is_of() -> None:
     assert all(path.read_text().startswith("// ") for path in files)
 
 
-@pytest.mark.parametrize("name", ["asynchronous_copies", "templates_and_lambdas", "graphs"])
+@pytest.mark.parametrize("name", ["asynchronous_copies", "templates_and_lambdas", "graphs", "registered_memory"])
 def test_probes_end_well(kw: Kw, name: str) -> None:  # noqa: F811
     done = kw("run", str(PROBES / f"{name}.cu"))
     assert done.returncode == 0, done.stderr

@@ -90,6 +90,13 @@ def test_the_fast_tanh_is_one_instruction(tmp_path: Path) -> None:
     assert "tanh.approx.f32" not in opcodes(compiled(tmp_path, TANH).ptx())
 
 
+def test_before_that_instruction_the_fast_tanh_is_the_librarys(tmp_path: Path) -> None:
+    """LLVM had nothing to select for sm_70 and older."""
+    code = opcodes(compiled(tmp_path, TANH, fast_math=True, arch="sm_60").ptx())
+    assert code and not [each for each in code if each.startswith("tanh")]
+    assert "tanh.approx.f32" in opcodes(compiled(tmp_path, TANH, fast_math=True, arch="sm_75").ptx())
+
+
 def test_local_arrays_are_read_in_pairs_and_quads(tmp_path: Path) -> None:
     """Filled where the index is not known, so that the array stays in memory; then read as a whole, one by one."""
     text = """

@@ -31,6 +31,15 @@ int narrow(int n) { unsigned char c[] = {n}; register int i = c[0]; printf("%d"U
 char *text = "literal";
 """
 
+# `at` and `Of` are templates of a type that is not known yet: C++ asks for `.template at<2>`. One comes from a macro.
+WITHOUT_KEYWORD = """
+struct Array { template <int N> __device__ int at(int i) { return N * i; } template <int N> struct Of { typedef int type; }; };
+#define FIRST(x) /* ü */ x.at<0>(7)
+template <class A> __device__ int sum(A a, A *b) { typename A::Of<3>::type c = 1; return c + a.at<1>(2) + b->at<3>(10) + FIRST(a); }
+template <class A> __global__ void k(A a, int *p) { *p = sum(a, &a); }
+void launch(int *p) { k<<<1, 1>>>(Array(), p); }
+"""
+
 
 def host(tmp_path: Path, name: str, text: str, *flags: str, std: str | None = None) -> str:
     """The host side compiled; its warnings."""
@@ -117,3 +126,105 @@ def test_a_source_with_other_letters_in_its_path(tmp_path: Path) -> None:
     assert program.ptx().isascii()
     (kernel,) = program.kernels
     assert program.resources(kernel).registers > 0
+
+
+def test_a_template_without_its_keyword_is_taken_for_one(tmp_path: Path) -> None:
+    source = tmp_path / "a.cu"
+    source.write_text(WITHOUT_KEYWORD)
+    made = device_pass(source, SourceOptions(), find_clang())
+    column = WITHOUT_KEYWORD.splitlines()[4 - 1].index("Of<3>") + 1
+    asks = "is taken for a template; C++ asks for the keyword 'template' before it"
+    assert made.warnings == f"{source}:4:{column}: warning: 'Of' {asks} (and 3 more)\n"
+    assert all(f"_ZN5Array2atILi{n}EEEii(" in made.text for n in (0, 1, 3))
+    host_side = compile_host(source, None, tmp_path / "a.o", SourceOptions(), find_clang())
+    assert host_side.warnings == ""  # the device side has said it
+    assert source.read_text() == WITHOUT_KEYWORD
+
+
+def test_host_code_may_leave_the_keyword_out_as_well(tmp_path: Path) -> None:
+    text = "struct A { template <int N> struct Of { typedef int type; }; };\n"
+    use = "template <class T> int f(T) { typename T::Of<3>::type c = 1; return c; }\nint g() { return f(A()); }\n"
+    assert "a.cpp:2:43: warning: 'Of' is taken for a template" in host(tmp_path, "a.cpp", text + use)
+
+
+QUALIFIED = """
+template <class S> struct Cast { template <int N> static __device__ void to(int *p) { for (int i = 0; i < N; i++) p[i] = i; } };
+template <> struct Cast<int> {
+    template <int N> static __device__ void to(int *p) { p[N] = 7; }
+    template <int N> static __device__ void to(float *p) { p[N] = 7; }
+};
+template <class T, int M> __device__ void fill(int *p) { Cast<T>::to<M>(
+    p); }
+template <class T> __device__ void plain(int *p) { T::to<3>(p + 1), T::to<2>(p); }
+__global__ void k(int *p) { fill<int, 4>(p), fill<Cast<int>, 5>(p), plain<Cast<float>>(p); }
+"""
+
+
+def test_static_templates_are_taken_for_templates_as_well(tmp_path: Path) -> None:
+    source = tmp_path / "a.cu"
+    source.write_text(QUALIFIED)
+    made = device_pass(source, SourceOptions(), find_clang())
+    assert "(and 2 more)" in made.warnings and "'to' is taken for a template" in made.warnings
+    assert all(f"2toILi{n}E" in made.text for n in (2, 3, 4, 5))
+    if shutil.which("nvcc"):
+        done = subprocess.run(["nvcc", "-ptx", source, "-o", tmp_path / "a.ptx"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc on this machine")
+@pytest.mark.parametrize(("call", "accepted"), [("at<1>(2)", True), ("as<int>(2)", False)])
+def test_nvcc_does_without_the_keyword_where_we_do(tmp_path: Path, call: str, accepted: bool) -> None:
+    """The oracle: nvcc reads `a.at < 1 > (2)` first and asks what it was when the type is known; of a type it cannot."""
+    source = tmp_path / "a.cu"
+    more = "{ template <class T> __device__ T as(int i) { return i; } "
+    source.write_text(WITHOUT_KEYWORD.replace("a.at<1>(2)", f"a.{call}").replace("{", more, 1))
+    done = subprocess.run(["nvcc", "-c", source, "-o", tmp_path / "a.o"], capture_output=True, text=True)
+    assert (done.returncode == 0) == accepted, done.stdout + done.stderr
+    if accepted:
+        device_pass(source, SourceOptions(), find_clang())
+    else:
+        with pytest.raises(CompileError, match="use 'template' keyword to treat 'as' as a dependent template name"):
+            device_pass(source, SourceOptions(), find_clang())
+
+
+def test_kernels_may_leave_the_keyword_out_in_headers_as_well(tmp_path: Path) -> None:
+    header = tmp_path / "array.cuh"
+    header.write_text("#pragma once\n" + WITHOUT_KEYWORD)
+    source = tmp_path / "a.cu"
+    source.write_text('#include "array.cuh"\n')
+    assert f"{header}:5:" in device_pass(source, SourceOptions(), find_clang()).warnings
+    assert "template at" not in header.read_text()
+
+
+def test_what_else_is_wrong_is_told_where_it_is_written(tmp_path: Path) -> None:
+    source = tmp_path / "a.cu"
+    line = "template <class A> __device__ void f() { typename A::Of<1> a; typename A::Of<2> b; missing; }"
+    source.write_text(line + "\n")
+    with pytest.raises(CompileError, match="undeclared identifier 'missing'") as caught:
+        device_pass(source, SourceOptions(), find_clang())
+    assert caught.value.place is not None
+    assert (caught.value.place.line, caught.value.place.column) == (1, line.index("missing") + 1)
+
+
+def test_a_member_function_that_is_compared_stays_what_it_is(tmp_path: Path) -> None:
+    source = tmp_path / "a.cu"
+    source.write_text("struct A { __device__ int size(int); };\n__device__ bool f(A a) { return a.size < 3; }\n")
+    with pytest.raises(CompileError, match="reference to non-static member function must be called\n") as caught:
+        device_pass(source, SourceOptions(), find_clang())
+    assert caught.value.place is not None and (caught.value.place.line, caught.value.place.column) == (2, 35)
+
+
+def test_an_overloaded_function_that_is_no_member_stays_an_error(tmp_path: Path) -> None:
+    source = tmp_path / "a.cu"
+    overloads = "template <int N> __device__ int f(int); template <int N> __device__ int f(float);\n"
+    source.write_text(overloads + "__device__ void g() { f<3>; }\n")
+    with pytest.raises(CompileError, match="overloaded function") as caught:
+        device_pass(source, SourceOptions(), find_clang())
+    assert caught.value.place is not None and (caught.value.place.line, caught.value.place.column) == (2, 23)
+
+
+def test_a_program_may_leave_out_more_keywords_than_clang_names_at_once(tmp_path: Path) -> None:
+    source = tmp_path / "a.cu"
+    uses = "\n".join(f"    typename A::Of<{i}> a{i};" for i in range(80))
+    source.write_text(f"template <class A> __device__ void f() {{\n{uses}\n}}\n")
+    assert "(and 79 more)" in device_pass(source, SourceOptions(), find_clang()).warnings

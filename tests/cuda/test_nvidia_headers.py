@@ -312,16 +312,27 @@ def compile_error(folder: Path, text: str, headers: str = "own") -> CompileError
     return caught.value
 
 
-@pytest.mark.parametrize("header", ["thrust/device_vector.h", "cub/cub.cuh", "cub/block/block_scan.cuh"])
+@pytest.mark.parametrize(
+    "header", ["thrust/merge.h", "cub/device/device_radix_sort.cuh", "cub/block/block_radix_sort.cuh"]
+)
 def test_with_our_headers_thrust_points_to_nvidias(tmp_path: Path, header: str) -> None:
     (tmp_path / "all.h").write_text(f"\n#include <{header}>\n")
     error = compile_error(tmp_path, '#include "all.h"\n')
-    assert error.message.startswith(f"{header.split('/')[0]} is among NVIDIA's headers")
+    assert error.message.startswith(f"this part of {header.split('/')[0]} is among NVIDIA's headers")
     assert error.hint == "add --headers nvidia, after pip install 'kernelwright[nvidia]'"
     # The place is the user's line, not one of ours.
     assert error.place is not None
     assert (Path(error.place.file), error.place.line) == (tmp_path / "all.h", 2)
     assert error.place.text == f"#include <{header}>"
+
+
+@pytest.mark.parametrize("name", ["DeviceRadixSort::SortKeys(0)", "BlockRadixSort<int, 32>()"])
+def test_parts_of_cub_that_are_not_ours_point_there_too(tmp_path: Path, name: str) -> None:
+    error = compile_error(tmp_path, f"#include <cub/cub.cuh>\nvoid f() {{ cub::{name}; }}\n")
+    assert (
+        error.hint
+        == "our own headers have a part of it: add --headers nvidia, after pip install 'kernelwright[nvidia]'"
+    )
 
 
 @pytest.mark.parametrize("header", ["cuda/std/atomic", "nv/target", "cuda_fp8.h", "cuda/atomic"])

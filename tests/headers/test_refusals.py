@@ -10,12 +10,19 @@ _GRID = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n__
 
 REFUSED = {
     "thrust": (
-        "#include <thrust/device_vector.h>",
-        "thrust is among NVIDIA's headers: compile with --headers nvidia",
+        "#include <thrust/merge.h>",
+        "this part of thrust is among NVIDIA's headers: compile with --headers nvidia",
     ),
     "thrust, deeper": ("#include <thrust/iterator/zip_iterator.h>", "thrust is among NVIDIA's headers"),
-    "cub": ("#include <cub/cub.cuh>", "cub is among NVIDIA's headers: compile with --headers nvidia"),
-    "cub, deeper": ("#include <cub/block/block_reduce.cuh>", "cub is among NVIDIA's headers"),
+    "cub": (
+        "#include <cub/device/device_radix_sort.cuh>",
+        "this part of cub is among NVIDIA's headers: compile with --headers nvidia",
+    ),
+    "cub, deeper": ("#include <cub/block/block_radix_sort.cuh>", "cub is among NVIDIA's headers"),
+    "a crooked warp of cub": (
+        "#include <cub/cub.cuh>\n__global__ void k() { cub::WarpReduce<int, 12>::TempStorage s; }",
+        "a logical warp of our cub has a power of two of threads: compile with --headers nvidia",
+    ),
     "a wide tile": (
         _GRID.format("cg::tiled_partition<64>(cg::this_thread_block()).sync();"),
         "use thread_block, or tiles of 32",

@@ -142,3 +142,12 @@ def test_lines_are_the_users(compile_cuda: CudaCompiler) -> None:
     location = re.search(r"!dbg (!\d+)", sqrt)
     assert location
     assert re.search(rf"^{location[1]} = !DILocation\(line: 3, column: 5, scope: !\d+\)$", optimised(compiled.ir), re.M)
+
+
+@pytest.mark.parametrize("side", ["device", "host"])
+def test_programs_see_nvccs_macros(side: Pass, compile_cuda: CudaCompiler) -> None:
+    """Programs put qualifiers before functions where one of these is defined."""
+    names = ("__NVCC__", "__CUDACC__", "__CUDACC_VER_MAJOR__", "CUDA_VERSION", "CUDART_VERSION")
+    asked = "".join(f"#ifndef {name}\n#error {name} is not defined\n#endif\n" for name in names)
+    compiled = compile_cuda(asked, side=side)
+    assert compiled.ok, compiled.errors

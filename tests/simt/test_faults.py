@@ -257,3 +257,47 @@ def test_a_launch_that_runs_can_be_stopped(module: Module, arena: Arena) -> None
         time.sleep(0.002)
     runner.join(1)
     assert results and results[0].fault is not None and results[0].fault.kind == "endless"
+
+
+WRAPPING = """
+@tile = internal addrspace(3) global [64 x i32] undef, align 4
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
+define ptx_kernel void @k(ptr %out, i64 %begin) {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %here = getelementptr i32, ptr addrspace(3) @tile, i32 %x
+  store i32 %x, ptr addrspace(3) %here, align 4
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %not = xor i32 %x, -1
+  %index = zext i32 %not to i64
+  %end = getelementptr i32, ptr addrspace(3) @tile, i64 %begin
+  %from = getelementptr i32, ptr addrspace(3) %end, i64 %index
+  %found = load i32, ptr addrspace(3) %from, align 4
+  %before = atomicrmw add ptr addrspace(3) %from, i32 %x monotonic, align 4
+  %sum = add i32 %found, %before
+  store i32 %sum, ptr addrspace(3) %from, align 4
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %last = load i32, ptr addrspace(3) %here, align 4
+  %to = getelementptr i32, ptr %out, i32 %x
+  store i32 %last, ptr %to, align 4
+  ret void
+}
+"""
+
+
+@pytest.mark.parametrize("is_generic", [False, True])
+def test_addresses_of_shared_memory_have_32_bits(arena: Arena, is_generic: bool) -> None:
+    """``tile[begin + ~x]`` with an unsigned x: PTX cuts the address to the width of the state space."""
+    text = WRAPPING
+    if is_generic:  # as clang writes it; the PTX says `shared` where LLVM sees it
+        text = text.replace(
+            "  %from = getelementptr i32, ptr addrspace(3) %end",
+            "  %any = addrspacecast ptr addrspace(3) %end to ptr\n  %from = getelementptr i32, ptr %any",
+        )
+        text = text.replace("ptr addrspace(3) %from", "ptr %from")
+    want = Case(ir(text), "k", 1, 32, zeros(32), 32).agree(arena)
+    assert want.arrays[0].tolist() == [2 * x for x in range(32)]
+    fault = (
+        Case(ir(text), "k", 1, 32, zeros(32), 20).agree(arena, faults=True).fault
+    )  # where begin is too small for the last
+    assert fault is not None and fault.kind == "out-of-bounds"

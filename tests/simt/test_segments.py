@@ -94,3 +94,43 @@ def test_two_rows_that_are_not_halves_of_a_warp(cuda: Compile, arena: Arena, blo
     case = Case(cuda(NUMBER_PER_ROW), "rows", 1, block, np.zeros(64, np.float32), np.arange(96, dtype=np.float32), 4)
     want = case.agree(arena)
     assert want.arrays[0][16] == 16 + 17
+
+
+ODD_WIDTH = """
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+define ptx_kernel void @k(ptr %out, ptr %in) {
+entry:
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %from = getelementptr i64, ptr %in, i32 %x
+  %word = load i64, ptr %from, align 8
+  %first = trunc i64 %word to iN
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %sum = phi iN [ %first, %entry ], [ %more, %loop ]
+  %turn = trunc i32 %i to i3
+  %wide = zext i3 %turn to iN
+  %more = mul iN %sum, 5
+  %next = add i32 %i, 1
+  %again = icmp ult i32 %next, %x
+  br i1 %again, label %loop, label %end
+end:
+  %result = add iN %more, %wide
+  %to = getelementptr i64, ptr %out, i32 %x
+  %stored = zext iN %result to i64
+  store i64 %stored, ptr %to, align 8
+  ret void
+}
+"""
+
+
+@pytest.mark.parametrize("threads", [32, 21])
+@pytest.mark.parametrize("bits", [24, 40, 56, 20, 4])
+def test_padding_that_is_copied_with_its_struct(arena: Arena, bits: int, threads: int) -> None:
+    """LLVM keeps it as a number of three, five or seven bytes."""
+    values = np.arange(threads, dtype=np.int64) * 7919 % (1 << bits)
+    case = Case(ir(ODD_WIDTH.replace("iN", f"i{bits}")), "k", 1, (threads, 1, 1), np.zeros(threads, np.int64), values)
+    want = case.agree(arena).arrays[0]
+    turns = np.maximum(np.arange(threads), 1)
+    expected = [(int(v) * 5 ** int(n) + int(n - 1) % 8) % (1 << bits) for v, n in zip(values, turns, strict=True)]
+    assert want.tolist() == expected

@@ -77,6 +77,12 @@ extern "C" __global__ void tiles(float *after, const float *before, int n, int t
   if (known) after[at] = now[tx];
 }
 extern "C" __global__ void bytes(char *out, int n) { int i = I; if (i < n) out[i] = i * 7; }
+extern "C" __global__ void parity(int *out, const int *in, int n) {
+  int i = I;
+  bool odd = false;
+  for (int k = 0; k < n; k++) odd ^= in[k] > 0;
+  out[2 * i + odd] = i;
+}
 """
 ORDERED = """
 #define I (blockIdx.x * blockDim.x + threadIdx.x)
@@ -157,6 +163,7 @@ FREE_CASES = [
     ("pairs", 12, 64, (np.zeros(1400, np.float32), reals(1400), 700)),
     ("tiles", 13, 64, (np.zeros(700, np.float32), reals(700), 700, 3)),
     ("bytes", 12, 50, (np.zeros(600, np.int8), 599)),
+    ("parity", 12, 32, (np.zeros(800, np.int32), numbers(9), 9)),
 ]
 
 

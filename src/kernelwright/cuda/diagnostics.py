@@ -26,7 +26,8 @@ _NOT_VIABLE = re.compile(r"note: candidate function not viable: (call to __\w+__
 _EXTRA = "add --headers nvidia, after pip install 'kernelwright[nvidia]'"
 _BUNDLED = "leave out --clang to use the bundled one"
 _HINTS: tuple[tuple[str, str], ...] = (
-    (r"^(thrust|cub) is among NVIDIA's headers", _EXTRA),
+    (r"^this part of (thrust|cub) is among NVIDIA's headers", _EXTRA),
+    (r"in namespace '(thrust|cub)'", f"our own headers have a part of it: {_EXTRA}"),
     (
         r"'((thrust|cub|cuda|nv|cooperative_groups)/.*|mma\.h|cuda_(fp[468]|awbarrier|occupancy).*)' file not found",
         f"NVIDIA's headers have it: {_EXTRA}",

@@ -16,7 +16,7 @@ from kernelwright.cuda import early_clang, openmp
 from kernelwright.cuda.clang import Clang
 from kernelwright.cuda.leniency import warned_about
 from kernelwright.cuda.precompiled import can_use, precompiled_header, refused, remove, use_header
-from kernelwright.cuda.source_rewrites import changed_files, write_overlay
+from kernelwright.cuda.source_rewrites import TemplateKeywords, changed_files, write_overlay
 from kernelwright.errors import Misuse
 from kernelwright.values import frozen, replaced
 
@@ -93,6 +93,7 @@ def device_pass(
     made = None
     with ExitStack() as kept:
         rewritten = changed_files(source, options.include)
+        keywords = TemplateKeywords(rewritten)
         overlay = _overlay(rewritten, kept) if rewritten else []
         if header:
             made = _run([*clang.command, *overlay, *use_header(flags, header), *_FILES], source, meanwhile)
@@ -101,15 +102,19 @@ def device_pass(
                 made = None
         if made is None:
             made = _run([*clang.command, *overlay, *flags, *_FILES], source, meanwhile)
+        while made.text is None and keywords.add(made.said):
+            overlay = _overlay(keywords.texts, kept)
+            asked = use_header(flags, header) if header else flags
+            made = _run([*clang.command, *overlay, *asked, *EVERY_ERROR, *_FILES], source, lambda: None)
     if made.text is None:
         from kernelwright.cuda.diagnostics import explain
 
-        raise explain(made.said, source)
+        raise explain(keywords.as_written(made.said), source)
     return DeviceSource(
         path=source,
         text=made.text,
         dependencies=made.dependencies,
-        warnings=_warnings(made.said),
+        warnings=_warnings(keywords.as_written(made.said)) + keywords.remark,
         command=tuple(made.command),
     )
 
@@ -130,6 +135,8 @@ def _warnings(said: str) -> str:
     return warnings_in(said)
 
 
+EVERY_ERROR = ("-ferror-limit=0",)
+"""clang names no more than twenty errors by itself."""
 _FILES = ("-MD", "-MF", early_clang.LISTED, early_clang.SOURCE, "-o", early_clang.OUTPUT)
 
 

@@ -1,8 +1,10 @@
-"""What nvcc accepts and clang does not: a launch written ``<< < grid, block >> >``, and a PTX register in inline assembly
-with one percent sign.
+"""What nvcc accepts and clang does not: a launch written ``<< < grid, block >> >``, a PTX register in inline assembly
+with one percent sign, and a template of a dependent type that is not called one.
 
     kernel<< <grid, block>> >(x);          ->   kernel<<<grid, block>>> (x);
     asm("mov.u32 %0, %laneid;" : ...);     ->   asm("mov.u32 %0, %%laneid;" : ...);
+    vector.at<2>(i)                        ->   vector.template at<2>(i)            where clang asks for it
+    typename A::Of<3>::type                ->   typename A::template Of<3>::type
 
 The two spellings of a launch have the same length, so every line and column stays where the user put it. The changed text
 reaches clang through a virtual file system overlay: paths, ``#include`` look-up and diagnostics are those of the real files.
@@ -59,6 +61,120 @@ def normalise_launches(text: str) -> str:
         return token
 
     return re.sub(_TOKENS, replace, text, flags=re.X | re.S | re.M)
+
+
+_KEYWORD = b"template "
+# Said where a template is instantiated: `a.at<1>(2)` was read as comparisons, in `3 + a.at<1>(2)` of another operand. Said where one is
+# parsed: nvcc accepts it behind `typename`, and `a.at<int>` not. With each, how the text goes on, and what stands before it.
+_NEEDS_KEYWORD = (
+    (re.compile(r"error: missing 'template' keyword prior to dependent template name '(?:[^']*::)?(\w+)'$"), ""),
+    (re.compile(r"error: reference to non-static member function must be called()$"), ""),
+    (re.compile(r"error: reference to overloaded function could not be resolved; did you mean to call it\?()$"), ""),
+    (re.compile(r"error: use 'template' keyword to treat '(\w+)' as a dependent template name$"), "::"),
+)
+_NO_TEMPLATE = "following the 'template' keyword does not refer to a template"
+_SAID = re.compile(r"^(?P<file>[^\n:]+):(?P<line>\d+):(?P<column>\d+): (?P<text>.*)$", re.M)
+
+
+class TemplateKeywords:
+    """The keywords ``template`` that a program leaves out and nvcc does without, as clang asks for them, and its texts with them
+    inside. What results is what the C++ standard asks for, so that clang compiles it, or says what else is wrong.
+    """
+
+    def __init__(self, rewritten: dict[Path, str]) -> None:
+        self.texts = dict(rewritten)
+        self._first, self._said_first = "", ""
+        self._inserted: dict[tuple[Path, int], list[int]] = {}
+        """By file and line, the columns where a keyword was put, in bytes from 0, of the text as it was before."""
+
+    def add(self, said: str) -> bool:
+        """Puts them where clang, in what it ``said`` of these texts, asks for them; whether there was any. Where the name comes from a
+        macro, it is the macro's text that gets it."""
+        lines: dict[Path, list[bytes]] = {}
+        wanted: set[tuple[Path, int, int]] = set()
+        self._said_first = self._said_first or said
+        asked = None
+        for found in _SAID.finditer(said):
+            matches = ((pattern.match(found["text"]), behind) for pattern, behind in _NEEDS_KEYWORD)
+            if found["text"].startswith("error:"):
+                asked = next(((match[1], behind) for match, behind in matches if match), None)
+            if asked is None or not found["text"].startswith(("error:", "note: expanded from macro")):
+                continue
+            path, line, column = Path(os.path.abspath(found["file"])), int(found["line"]), int(found["column"]) - 1
+            if path not in lines:
+                lines[path] = self._bytes(path).split(b"\n")
+            place = _template_at(lines[path][line - 1], column, *asked) if line <= len(lines[path]) else None
+            if place:
+                wanted.add((path, line, place[0]))
+                self._first = self._first or f"{found['file']}:{line}:{place[0] + 1}: warning: '{place[1]}'"
+                asked = None
+        for path, line, column in sorted(wanted, reverse=True):
+            text = lines[path][line - 1]
+            lines[path][line - 1] = text[:column] + _KEYWORD + text[column:]
+            self._inserted.setdefault((path, line), []).append(column)
+        for path in {path for path, _, _ in wanted}:
+            self.texts[path] = b"\n".join(lines[path]).decode("utf-8", "surrogateescape")
+        return bool(wanted)
+
+    def as_written(self, said: str) -> str:
+        """What clang ``said`` of these texts, with the columns of the user's; what it said of those, where there is no such template."""
+        if _NO_TEMPLATE in said:
+            return self._said_first
+
+        def replace(found: re.Match[str]) -> str:
+            column = int(found["column"])
+            for inserted in reversed(
+                self._inserted.get((Path(os.path.abspath(found["file"])), int(found["line"])), [])
+            ):
+                column -= len(_KEYWORD) if column > inserted + len(_KEYWORD) else 0
+            return f"{found['file']}:{found['line']}:{column}: {found['text']}"
+
+        return _SAID.sub(replace, said) if self._inserted else said
+
+    @property
+    def remark(self) -> str:
+        """A line that says which was the first, and how many there are; nothing where there is none."""
+        count = sum(map(len, self._inserted.values()))
+        others = f" (and {count - 1} more)" if count > 1 else ""
+        asks = "is taken for a template; C++ asks for the keyword 'template' before it"
+        return f"{self._first} {asks}{others}\n" if count else ""
+
+    def _bytes(self, path: Path) -> bytes:
+        if path in self.texts:
+            return self.texts[path].encode("utf-8", "surrogateescape")
+        try:
+            return path.read_bytes()
+        except OSError:
+            return b""
+
+
+_NAME_OF_TEMPLATE = re.compile(rb"(\w+)\s*<(?![<=])")
+_QUALIFIER = re.compile(rb"\s*::\s*")
+
+
+def _template_at(line: bytes, column: int, name: str, behind: str) -> tuple[int, str] | None:
+    """Where the name of a member template stands, and the name: at ``column`` and ``behind`` something, or, qualified from there on, as
+    the last in ``A<B>::C<D>``. It is ``name``, where that is known."""
+    at = column
+    while found := _NAME_OF_TEMPLATE.match(line, at):
+        told, qualifier = found[1].decode(), _QUALIFIER.match(line, _end_of_arguments(line, found.end()))
+        is_behind = line[:at].rstrip().endswith((behind.encode(),) if behind else (b".", b"->", b"::"))
+        if is_behind and (told == name if name else not qualifier):
+            return at, told
+        if not qualifier:
+            return None
+        at = qualifier.end()
+    plain = re.compile(rb"\w+\s*::\s*").match(line, at)  # a qualifier that is no template
+    return _template_at(line, plain.end(), name, "") if plain and not behind else None
+
+
+def _end_of_arguments(line: bytes, at: int) -> int:
+    """Behind the ``>`` that closes the ``<`` before ``at``, or the line's end."""
+    depth = 1
+    while depth and at < len(line):
+        depth += {b"<": 1, b">": -1}.get(line[at : at + 1], 0)
+        at += 1
+    return at
 
 
 def _tight(token: str) -> str:

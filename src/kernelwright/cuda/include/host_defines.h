@@ -17,6 +17,7 @@
 
 #if defined(__CUDA__)
 
+#define __NVCC__ 1 /* programs ask it whether qualifiers are needed */
 #define __CUDACC__ 1
 #define __CUDACC_VER_MAJOR__ 12
 #define __CUDACC_VER_MINOR__ 8

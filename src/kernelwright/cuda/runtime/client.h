@@ -189,7 +189,7 @@ struct kw_block {
 /* The context of the driver API that is current in this thread, by its id; 0: the device's own, or none. */
 extern _Thread_local uint64_t kw_context;
 
-/* The program's own memory under cudaHostRegister: known, but not shared with the device. */
+/* The program's own memory under cudaHostRegister, which registered.c shares with the device when a pointer is asked for. */
 #define KW_BLOCK_REGISTERED 100u
 
 /* The block that holds `address`. Returns 0 when there is none. */
@@ -203,7 +203,13 @@ void kw_release_context(uint64_t context); /* all that was allocated in it */
 /* Remembers memory that the worker placed. */
 int kw_add_block(struct kw_block block);
 void kw_drop_symbol(uint64_t address); /* forgets a variable's memory, which goes with its module */
+void kw_drop_block(uint64_t address);
 void kw_drop_all_blocks(void);
+
+/* ---- registered.c ---- */
+
+uint64_t kw_registered_address(uint64_t address); /* where the arena has it; 0: nowhere */
+void kw_take_registered_back(void);                /* all pages that are shared become the program's own again */
 
 /* A box of bytes from one place to another; pitches in bytes, slice: bytes from one slice to the next. */
 struct kw_box {

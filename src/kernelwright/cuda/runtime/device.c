@@ -146,6 +146,7 @@ KW_API cudaError_t cudaDeviceReset(void)
     int result = kw_connect();
     if (!kw_is_connected())
         return kw_done(result);
+    kw_take_registered_back();
     result = kw_request(KW_DEVICE_RESET, NULL, 0, NULL, 0);
     if (result)
         return kw_done(result);

@@ -67,7 +67,7 @@ void kw_each_shared_block(void (*each)(uint64_t address, uint64_t size))
     pthread_mutex_unlock(&table);
 }
 
-static void drop_block(uint64_t address)
+void kw_drop_block(uint64_t address)
 {
     pthread_mutex_lock(&table);
     size_t i = after(address);
@@ -82,7 +82,7 @@ void kw_drop_symbol(uint64_t address)
 {
     struct kw_block found;
     if (kw_find_block((void *)address, &found) && found.is_symbol)
-        drop_block(found.address);
+        kw_drop_block(found.address);
 }
 
 /* Of the device; what cudaHostRegister knows is the program's own and stays. */
@@ -126,7 +126,7 @@ int kw_release(const void *address)
     struct kw_handle body = {.handle = found.address};
     int current = kw_device;
     kw_device = found.device;
-    drop_block(found.address);
+    kw_drop_block(found.address);
     int result = kw_request(KW_FREE, &body, sizeof body, NULL, 0);
     kw_device = current;
     return result;
@@ -271,53 +271,6 @@ KW_API cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
     return kw_done(result);
 }
 
-/* ---- the program's own memory ---- */
-
-/* Registering makes copies faster on a GPU and changes nothing else, so remembering it is all there is to do. What we
-   cannot do is to let kernels use the memory in place: that is refused. */
-KW_API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned int flags)
-{
-    KW_ENTER();
-    struct kw_block found;
-    if (!pointer || !bytes)
-        return kw_done(cudaErrorInvalidValue);
-    if (flags & (cudaHostRegisterMapped | cudaHostRegisterIoMemory))
-        return kw_done(cudaErrorNotSupported);
-    if (kw_find_block(pointer, &found) || kw_find_block((char *)pointer + bytes - 1, &found))
-        return kw_done(cudaErrorHostMemoryAlreadyRegistered);
-    return kw_done(kw_add_block((struct kw_block){
-        .address = (uint64_t)pointer,
-        .size = bytes,
-        .kind = KW_BLOCK_REGISTERED,
-        .device = (uint16_t)kw_device,
-        .flags = flags,
-    }));
-}
-
-KW_API cudaError_t cudaHostUnregister(void *pointer)
-{
-    KW_ENTER();
-    struct kw_block found;
-    if (!kw_find_block(pointer, &found) || found.kind != KW_BLOCK_REGISTERED || found.address != (uint64_t)pointer)
-        return kw_done(cudaErrorHostMemoryNotRegistered);
-    drop_block(found.address);
-    return kw_done(cudaSuccess);
-}
-
-KW_API cudaError_t cudaHostGetDevicePointer(void **device_pointer, void *host_pointer, unsigned int flags)
-{
-    KW_ENTER();
-    struct kw_block found;
-    if (!device_pointer || flags || !kw_find_block(host_pointer, &found))
-        return kw_done(cudaErrorInvalidValue);
-    if (found.kind == KW_BLOCK_REGISTERED)
-        return kw_done(cudaErrorNotSupported);
-    if (found.kind != KW_MEMORY_PINNED)
-        return kw_done(cudaErrorInvalidValue);
-    *device_pointer = host_pointer;
-    return kw_done(cudaSuccess);
-}
-
 KW_API cudaError_t cudaHostGetFlags(unsigned int *flags, void *pointer)
 {
     KW_ENTER();
@@ -357,6 +310,7 @@ KW_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attrib
         break;
     default:
         attributes->type = cudaMemoryTypeHost;
+        attributes->devicePointer = (void *)kw_registered_address((uint64_t)pointer);
         attributes->hostPointer = (void *)pointer;
     }
     return kw_done(cudaSuccess);

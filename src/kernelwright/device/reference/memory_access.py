@@ -22,8 +22,8 @@ def find_generic(t: Thread, address: int, size: int, align: int, code: str, site
     if address & (align - 1):
         _misaligned(t, address, size, align, site, write)
     if SHARED_BASE <= address < SHARED_BASE + WINDOW:
-        low, high, items, _ = find_shared(t, address - SHARED_BASE, size, align, code, site, write)
-        return low + SHARED_BASE, high + SHARED_BASE, items, SHARED_BASE
+        low, high, items, base = find_shared(t, address - SHARED_BASE, size, align, code, site, write)
+        return low + SHARED_BASE, high + SHARED_BASE, items, base + SHARED_BASE
     if LOCAL_BASE <= address < LOCAL_BASE + WINDOW:
         low, high, items, _ = find_local(t, address - LOCAL_BASE, size, align, code, site, write)
         return low + LOCAL_BASE, high + LOCAL_BASE, items, LOCAL_BASE
@@ -45,7 +45,12 @@ def find_global(t: Thread, address: int, size: int, align: int, code: str, site:
 
 
 def find_shared(t: Thread, offset: int, size: int, align: int, code: str, site: int, write: bool = False) -> Place:
-    return _find_in_region(t, t.block.shared, "shared memory", SHARED_BASE, offset, size, align, code, site, write)
+    """PTX cuts addresses of shared memory to 32 bits (PTX ISA, "Addresses as Operands"): ``end[~i]`` with an unsigned ``i`` is right."""
+    cut = offset & 0xFFFF_FFFF
+    over = offset - cut if cut + size <= t.block.shared.size else 0
+    args = (t, t.block.shared, "shared memory", SHARED_BASE, offset - over, size, align, code, site, write)
+    low, high, items, base = _find_in_region(*args)
+    return low + over, high + over, items, base + over
 
 
 def find_local(t: Thread, offset: int, size: int, align: int, code: str, site: int, write: bool = False) -> Place:

@@ -104,7 +104,7 @@ class Watch:
     def before(self, t: Thread, address: int, size: int) -> bytes:
         """The bytes that a store is about to change; nothing when it is going to fault."""
         if SHARED_BASE <= address < SHARED_BASE + WINDOW:
-            return bytes(t.block.shared.raw[address - SHARED_BASE : address - SHARED_BASE + size])
+            return bytes(t.block.shared.raw[_in_shared(address) : _in_shared(address) + size])
         if LOCAL_BASE <= address < LOCAL_BASE + WINDOW:
             return b""
         arena = t.block.launch.memory.arena
@@ -232,7 +232,7 @@ class Watch:
     def _flags(self, t: Thread, address: int, size: int) -> memoryview | None:
         """One byte per byte of memory, not zero when it was written; None for memory that is not followed."""
         if SHARED_BASE <= address < SHARED_BASE + WINDOW:
-            region, start = t.block.shared.written, address - SHARED_BASE
+            region, start = t.block.shared.written, _in_shared(address)
         elif LOCAL_BASE <= address < LOCAL_BASE + WINDOW:
             region, start = t.local.written, address - LOCAL_BASE
         else:
@@ -259,7 +259,7 @@ class Watch:
 def _key(t: Thread, address: int) -> Key | None:
     """The byte among those that threads share; None for local memory."""
     if SHARED_BASE <= address < SHARED_BASE + WINDOW:
-        return t.block.number, address - SHARED_BASE
+        return t.block.number, _in_shared(address)
     if LOCAL_BASE <= address < LOCAL_BASE + WINDOW:
         return None
     return -1, address
@@ -282,3 +282,8 @@ def _scope(a: Thread, b: Thread) -> str:
     if a.block is not b.block:
         return "threads of different blocks"
     return "lanes of one warp" if a.warp == b.warp else "different warps of a block"
+
+
+def _in_shared(address: int) -> int:
+    """The offset of an access that was found good: of it PTX looks at 32 bits."""
+    return (address - SHARED_BASE) & 0xFFFF_FFFF

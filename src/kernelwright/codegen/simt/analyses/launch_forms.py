@@ -391,7 +391,8 @@ class Forms:
             pairs = list(zip(phi.args, phi.sources, strict=True))
             outside = [a for a, b in pairs if b is not loop.latch and (self.live is None or b in self.live)]
             inside = [a for a, b in pairs if b is loop.latch]
-            if var.type[0] == "i" and len(outside) == len(inside) == 1 and not self.of(outside[0]).needs:
+            is_number = var.type[0] == "i" and var.type != "i1"
+            if is_number and len(outside) == len(inside) == 1 and not self.of(outside[0]).needs:
                 firsts[var], latches[var] = self.of(outside[0]), inside[0]
         # A half of the range, so that a step more does not wrap; what comes out must be inside.
         own = {var: Atom(f"%{var.number}", *limits(bits_of(var.type) - 1)) for var in firsts}

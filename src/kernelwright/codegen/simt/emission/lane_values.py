@@ -6,6 +6,7 @@ A value made in another block is loaded from its slots (``spill_slots.py``) when
 from __future__ import annotations
 
 from kernelwright.codegen.simt.analyses.uniformity import V
+from kernelwright.codegen.simt.emission import struct_offsets
 from kernelwright.codegen.simt.emission.launch_values import launch_value
 from kernelwright.codegen.simt.emission.representation import (
     Rep,
@@ -151,14 +152,17 @@ class Lanes(Writer):
             chosen = mask if self.lanes == 32 else self.let(f"trunc i32 {mask} to {row}")
             changed = self.let(f"and {row} {self.let(f'xor {row} {new}, {old}')}, {chosen}")
             self.line(f"store {row} {self.let(f'xor {row} {changed}, {old}')}, ptr {slot}")
-        elif self.options.in_line:
+        elif (
+            self.options.in_line or (size := bits_of(stored(type)) / 8) not in struct_offsets.KEEPS
+        ):  # i24: three bytes of padding
             old = self.let(f"load {whole}, ptr {slot}")
             chosen = self.let(f"select <{self.lanes} x i1> {self.as_vector(mask)}, {whole} {value}, {whole} {old}")
             self.line(f"store {whole} {chosen}, ptr {slot}")
         else:
             self.line(f"store {whole} {value}, ptr {self.scratch(0)}, align 16")
-            size = bits_of(stored(type)) // 8
-            self.line(self.helper(f"keep{size}", f"ptr {slot}, ptr {self.scratch(0)}, i32 {mask}, i32 {self.lanes}"))
+            self.line(
+                self.helper(f"keep{size:.0f}", f"ptr {slot}, ptr {self.scratch(0)}, i32 {mask}, i32 {self.lanes}")
+            )
 
     def snapshot(self) -> tuple[dict[Var, Rep], str | None]:
         """What is known here, for code that follows a branch: what one way computes the other does not see."""

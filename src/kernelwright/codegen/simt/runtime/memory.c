@@ -77,6 +77,7 @@ static u32 departs(simt_context *c, const simt_site *s, const simt_buffer *b) {
 static u8 *locate(simt_context *c, simt_site *s, u64 address, u32 bytes, u32 lane, u32 *space, u32 *read_only) {
   if (address - SHARED_BASE < WINDOW) {
     u64 offset = address - SHARED_BASE;
+    if (offset >= c->shared_size && (u32)offset < c->shared_size) offset = (u32)offset; /* as in simt_resolve */
     *space = SHARED;
     if (offset >= c->shared_size || bytes > c->shared_size - offset) return NULL;
     return (u8 *)c->shared_host + offset;
@@ -101,8 +102,10 @@ static u8 *locate(simt_context *c, simt_site *s, u64 address, u32 bytes, u32 lan
 }
 
 /* Checks the lanes of ``mask`` and finds where their bytes are. Returns those that may go on; the others have
-   recorded a fault. ``*space_of`` is the space all lanes share, or 3 when they differ. */
-u32 simt_resolve(simt_context *c, simt_site *s, const u64 *address, u32 mask, u8 **host, u32 *space_of) {
+   recorded a fault. ``*space_of`` is the space all lanes share, or 3 when they differ. An index that is one of 32 bits without a sign
+   and means a negative one comes out right in shared memory: PTX cuts addresses to the width of the state space (PTX ISA, "Addresses as
+   Operands"). */
+u32 simt_resolve(simt_context *c, simt_site *s, u64 *address, u32 mask, u8 **host, u32 *space_of) {
   const simt_access *a = s->access;
   u32 bytes = a->size * a->components, write = a->kind != LOAD;
   u64 low_bits = a->align - 1u;
@@ -115,6 +118,7 @@ u32 simt_resolve(simt_context *c, simt_site *s, const u64 *address, u32 mask, u8
     *space_of = SHARED;
     if (!bad) return mask;
     EACH_LANE(l, mask) {
+      if (address[l] >= room && (u32)address[l] < room) host[l] = (u8 *)c->shared_host + (address[l] = (u32)address[l]);
       u32 kind = address[l] >= room ? FAULT_BOUNDS : address[l] & low_bits ? FAULT_MISALIGNED : FAULT_NONE;
       if (!kind) continue;
       simt_fault_at(c, kind, s->index, l, SHARED_BASE + address[l], bytes, write);
@@ -139,6 +143,7 @@ u32 simt_resolve(simt_context *c, simt_site *s, const u64 *address, u32 mask, u8
     u32 space = GENERIC, read_only = 0;
     u64 generic = a->space == LOCAL ? LOCAL_BASE + address[l] : address[l];
     host[l] = locate(c, s, generic, bytes, l, &space, &read_only);
+    if (host[l] && space == SHARED) address[l] = SHARED_BASE + (u64)(host[l] - (u8 *)c->shared_host); /* where 32 bits lead */
     if (!host[l] && !write && space == GENERIC && !(address[l] & low_bits)) host[l] = simt_overread(c, s->index, l, generic, bytes);
     u32 kind = !host[l] ? (read_only ? FAULT_READ_ONLY : FAULT_BOUNDS) : address[l] & low_bits ? FAULT_MISALIGNED : FAULT_NONE;
     if (kind) {

@@ -193,7 +193,7 @@ u32 simt_thread_of(const simt_context *c, u32 lane);
 /* memory.c */
 void simt_addresses(const simt_access *a, const u64 *rem, const i32 *root, u64 *out);
 void simt_observe(simt_context *c, simt_site *s, const u64 *address, u8 *const *host, u32 mask, u32 space, const void *data);
-u32 simt_resolve(simt_context *c, simt_site *s, const u64 *address, u32 mask, u8 **host, u32 *space_of);
+u32 simt_resolve(simt_context *c, simt_site *s, u64 *address, u32 mask, u8 **host, u32 *space_of);
 u32 simt_buffer_index(const simt_context *c, u64 address);
 const simt_buffer *simt_by_value(const simt_context *c, u64 address);
 const u8 *simt_find(const simt_context *c, u64 address, u64 *room, u32 *writable);

@@ -14,7 +14,9 @@
 #define __nv_sinf __nv_fast_sinf
 #define __nv_sincosf __nv_fast_sincosf
 #define __nv_tanf __nv_fast_tanf
+#if __CUDA_ARCH__ >= 750
 #define __nv_tanhf __builtin_elementwise_tanh  // one instruction, with the flags of fast math
+#endif
 #endif
 
 #define KW_DEFINE_1(name)                                          \

@@ -1,2 +1,2 @@
-// What every cub header of ours says.
-#error "cub is among NVIDIA's headers: compile with --headers nvidia"
+// What the headers of cub say that are not ours.
+#error "this part of cub is among NVIDIA's headers: compile with --headers nvidia"

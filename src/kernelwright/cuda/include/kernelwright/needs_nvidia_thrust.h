@@ -1,2 +1,2 @@
-// What every thrust header of ours says.
-#error "thrust is among NVIDIA's headers: compile with --headers nvidia"
+// What the headers of thrust say that are not ours.
+#error "this part of thrust is among NVIDIA's headers: compile with --headers nvidia"
