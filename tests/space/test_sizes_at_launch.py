@@ -100,38 +100,33 @@ BORDERS = (
 
 
 def test_what_is_there_as_a_whole_asks_nothing(tmp_path: Path) -> None:
-    """Between barriers the text stands twice, and what asks nothing once."""
+    """The whole iterations of whole blocks are a loop of their own, which goes on with all others."""
     entry, tuned = example("matmul"), {"m": 64, "n": 64, "k": 32}
     backbone = entry.computation(**at_launch(tuned)).backbone()
     kernel = generate(backbone, tiled_matmul(backbone, vector=False))
-    loads, inner, stores = kernel.source.split("__syncthreads();")
-    assert kernel.barriers == 2 and "for (int k0 = 0; k0 < (k + 15) / 16; k0++) {" in loads
-    whole, asking = loads.split("        if (m0 < m / 64 && n0 < n / 64 && k0 < k / 16) {\n")[1].split("} else {\n")
-    assert "min(" not in whole and " ? " not in whole and whole.count("__ldg") == asking.count("__ldg") == 2
+    before, whole, asking = kernel.source.split("for (; k0 < ")
+    assert whole.startswith("(m0 < m / 64 && n0 < n / 64 ? k / 16 : 0); k0++)") and "if (" not in before
+    assert asking.startswith("(k + 15) / 16; k0++)") and kernel.barriers == 4
+    asking, stores = asking.split("    if (m0 < m / 64 && n0 < n / 64) {\n")
+    assert "min(" not in whole and " ? __ldg" not in whole and whole.count("__ldg") == asking.count("__ldg") == 2
     rows, columns = "min(m0 * 64 + thread_y * 4 + a_m2, m - 1) * k", "min(n0 * 64 + thread_x * 4 + b_n2, n - 1)"
     assert f"__ldg(&A[{rows} + min(k0 * 16 + thread_x, k - 1)]);" in asking and columns in asking
     assert "v_a = k0 * 16 + thread_x < k ? v_a : 0.0f;" in asking and "if (" not in asking, "no branch for each load"
-    assert "if (" not in inner and "else" not in inner
     whole, asking = stores.split("    } else {\n")
-    assert "    if (m0 < m / 64 && n0 < n / 64) {\n" in whole and whole.count("if (") == 1 and "st_n2 < n" in asking
+    assert "if (" not in whole and asking.count("if (") == 1 and "st_n2 < n) {" in asking
     with kw.Device("h200", strict=True) as device:
         for sizes in BORDERS:
             run(entry, entry.computation(**sizes), kernel.at(sizes), tmp_path, device, sizes)
 
 
-def test_iterations_that_are_there_as_a_whole_are_a_loop_of_their_own(tmp_path: Path) -> None:
-    """Where no barrier is in it; the same loop goes on for blocks at the border and for its last iteration."""
-    entry, tuned = example("matmul"), {"m": 64, "n": 64, "k": 32}
+def test_of_loops_in_each_other_the_innermost_stands_twice(tmp_path: Path) -> None:
+    entry, tuned = example("row_sum"), {"m": 16, "n": 256}
     backbone = entry.computation(**at_launch(tuned)).backbone()
-    kernel = generate(backbone, naive_matmul(backbone))
-    before, whole, asking = kernel.source.split("for (; k0 < ")
-    assert whole.startswith("(m0 < m / 16 && n0 < n / 32 ? k / 4 : 0); k0++)") and asking.startswith(
-        "(k + 3) / 4; k0++"
-    )
-    assert "min(" not in whole and "A[(m0 * 16 + thread_y * 2 + m2) * k + k0 * 4 + k1]" in whole
-    assert asking.count("min(") == 4 and "v_b = k0 * 4 + k1 < k ? v_b : 0.0f;" in asking and "if (" not in before
+    kernel = generate(backbone, shared_row_sum(backbone, outer="LOOP"))
+    assert kernel.source.count("for (int m0 = 0; m0 < (m + 7) / 8; m0++) {") == 1 and kernel.source.count("X[") == 2
+    assert "for (; n0 < (m0 < m / 8 ? n / 128 : 0); n0++) {" in kernel.source and kernel.grid == (1, 1, 1)
     with kw.Device("h200", strict=True) as device:
-        for sizes in BORDERS:
+        for sizes in (tuned, {"m": 5, "n": 1}, {"m": 17, "n": 300}, {"m": 8, "n": 15}):
             run(entry, entry.computation(**sizes), kernel.at(sizes), tmp_path, device, sizes)
 
 

@@ -166,7 +166,7 @@ class _Writer:
     def _splits(self, member: Member) -> bool:
         """Whether a text that stands twice must end before it."""
         if isinstance(member, Sequence):
-            return member.loop in self.partial or any(map(self._splits, member.body))
+            return member.loop in self.partial or any(map(self._splits, _loops_in(member)))
         return isinstance(member, Barrier)
 
     def _run(self, run: list[Member], depth: int, known: Known, *, repeats: bool) -> None:
@@ -217,14 +217,14 @@ class _Writer:
         self._line(depth, f"for ({self._index_type} {v} = 0; {v} < {loop.iterations.text()}; {v}++) {{")
 
     def _loop(self, body: Sequence, depth: int, known: Known) -> None:
-        """One with barriers stands once. Of others, iterations of which everything is there, in blocks of which everything is there, are
-        a loop of their own that asks nothing; the others follow:
+        """Where its last iteration may be only partly there: iterations of which everything is, in blocks of which everything is, ask
+        nothing; the others follow. Of several such loops inside each other only the innermost one stands twice.
 
         for (; k0 < (m0 < m / 64 ? k / 16 : 0); k0++) { ... }    for (; k0 < (k + 15) / 16; k0++) { ... }
         """
         loop = body.loop
         assert loop is not None
-        if loop not in self.partial or any(map(self._splits, body.body)):
+        if loop not in self.partial or any(map(self._splits, _loops_in(body))):
             inside = known.inside(loop) if loop in self.partial else known
             self._head_of(body, depth)
             self._sequence(body, depth + 1, inside)
@@ -342,3 +342,7 @@ def _chosen(condition: str, value: str, otherwise: str) -> str:
 
 def _are_whole(loops: Iterable[FusedLoop]) -> str:
     return " && ".join(f"{f.variable} < {f.iterations.whole_text()}" for f in loops)
+
+
+def _loops_in(body: Sequence) -> list[Sequence]:
+    return [member for member in body.body if isinstance(member, Sequence)]
