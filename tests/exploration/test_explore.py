@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from kernelwright.exploration.decisions import DECISIONS
 from kernelwright.exploration.files import RECORD, read_decisions
 from kernelwright.exploration.kernel_space import KernelSpace
 from kernelwright.exploration.naive import naive_decisions
-from kernelwright.exploration.run import ExploreRun, ExploreSettings
+from kernelwright.exploration.run import ExploreRun, ExploreSettings, noted_kernel
 from kernelwright.exploration.standing import ExploreStanding
 from kernelwright.exploration.subject import Subject
 from kernelwright.search.tree.leaf_search import LeafSearch
@@ -168,6 +169,10 @@ def test_an_interrupted_run_ends_as_if_it_had_not_been(finished: ExploreRun, tmp
     with ExploreRun.open(folder, DECISIONS) as run:
         assert rows(run) == rows(finished)
         assert run.best == finished.best and run.proven_us == finished.proven_us
+    with ExploreRun.open(folder, DECISIONS, write=True) as run:  # a finished run shows its winner as it ran as a whole
+        assert run.best is not None
+        run.journal.note("best", noted_kernel(replace(run.best, time_us=2 * run.best.time_us)))
+        assert proceed(run, jobs=1).best == run.best
 
 
 def test_results_are_said(finished: ExploreRun) -> None:

@@ -123,7 +123,7 @@ def test_launches_that_are_looked_at() -> None:
         ((1, 2), "a launch of matmul has 3 sizes, not 2"),
         ((32, 64, 64), "m is 64 at every launch, not 32"),
         ((64, 6, 64), "n = 6: launches are of multiples of 4"),
-        ((64, 8, 0), "k = 0: launches are of multiples of 1"),
+        ((64, 8, 0), "k = 0: there is nothing to compute"),
         ((64, 1 << 20, 1 << 20), "take more than"),
     ],
 )

@@ -135,6 +135,13 @@ def test_an_empty_space_is_all_that_is_found() -> None:
     assert found.kind == "empty space" and "none: Nothing fits." in found.why
 
 
+def test_an_object_that_is_offered_no_value_is_named() -> None:
+    space = Space("tiles")
+    space.integer("size", Dim, lambda dim: (2, 4) if str(dim) == "m" else ())
+    (found,) = reviewed(grounded(space), {})
+    assert (found.kind, found.why) == ("empty space", "size(n) offers no value")
+
+
 def test_schedules_are_rejected_with_what_they_clash_with() -> None:
     space = tiles()
     kind, size = space.choices["kind"], space.choices["size"]

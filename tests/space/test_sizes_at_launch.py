@@ -90,26 +90,43 @@ def test_sizes_are_parameters_and_steps_of_addresses(tmp_path: Path) -> None:
             run(entry, entry.computation(**sizes), other, tmp_path, device, sizes)
 
 
-def test_blocks_that_are_there_as_a_whole_ask_nothing(tmp_path: Path) -> None:
-    """Nor do the iterations of a loop before the last: the text stands again for what is only partly there."""
+BORDERS = (
+    {"m": 1, "n": 1, "k": 1},
+    {"m": 67, "n": 131, "k": 17},
+    {"m": 128, "n": 64, "k": 16},
+    {"m": 64, "n": 65, "k": 31},
+    {"m": 127, "n": 192, "k": 3},
+)
+
+
+def test_what_is_there_as_a_whole_asks_nothing(tmp_path: Path) -> None:
+    """The whole iterations of whole blocks are a loop of their own, which goes on with all others."""
     entry, tuned = example("matmul"), {"m": 64, "n": 64, "k": 32}
     backbone = entry.computation(**at_launch(tuned)).backbone()
     kernel = generate(backbone, tiled_matmul(backbone, vector=False))
-    whole, asking = kernel.source.split("    } else {\n")
-    assert "if (m0 < m / 64 && n0 < n / 64) {" in whole and kernel.barriers == 6
-    before, first, last = whole.split("for (; k0 < ")
-    assert first.startswith("k / 16; k0++)") and last.startswith("(k + 15) / 16; k0++)")
-    assert " ? " not in before + first and " < m" not in first and "< k ? __ldg" in last and " < m " not in last
-    assert "__stcg" in last and "if (" not in last.split("__stcg")[0]
-    assert "< m && k0 * 16 + thread_x < k ? __ldg" in asking and "for (int k0 = 0; k0 < (k + 15) / 16; k0++)" in asking
+    before, whole, asking = kernel.source.split("for (; k0 < ")
+    assert whole.startswith("(m0 < m / 64 && n0 < n / 64 ? k / 16 : 0); k0++)") and "if (" not in before
+    assert asking.startswith("(k + 15) / 16; k0++)") and kernel.barriers == 4
+    asking, stores = asking.split("    if (m0 < m / 64 && n0 < n / 64) {\n")
+    assert "min(" not in whole and " ? __ldg" not in whole and whole.count("__ldg") == asking.count("__ldg") == 2
+    rows, columns = "min(m0 * 64 + thread_y * 4 + a_m2, m - 1) * k", "min(n0 * 64 + thread_x * 4 + b_n2, n - 1)"
+    assert f"__ldg(&A[{rows} + min(k0 * 16 + thread_x, k - 1)]);" in asking and columns in asking
+    assert "v_a = k0 * 16 + thread_x < k ? v_a : 0.0f;" in asking and "if (" not in asking, "no branch for each load"
+    whole, asking = stores.split("    } else {\n")
+    assert "if (" not in whole and asking.count("if (") == 1 and "st_n2 < n) {" in asking
     with kw.Device("h200", strict=True) as device:
-        for sizes in (
-            {"m": 1, "n": 1, "k": 1},
-            {"m": 67, "n": 131, "k": 17},
-            {"m": 128, "n": 64, "k": 16},
-            {"m": 64, "n": 65, "k": 31},
-            {"m": 127, "n": 192, "k": 3},
-        ):
+        for sizes in BORDERS:
+            run(entry, entry.computation(**sizes), kernel.at(sizes), tmp_path, device, sizes)
+
+
+def test_of_loops_in_each_other_the_innermost_stands_twice(tmp_path: Path) -> None:
+    entry, tuned = example("row_sum"), {"m": 16, "n": 256}
+    backbone = entry.computation(**at_launch(tuned)).backbone()
+    kernel = generate(backbone, shared_row_sum(backbone, outer="LOOP"))
+    assert kernel.source.count("for (int m0 = 0; m0 < (m + 7) / 8; m0++) {") == 1 and kernel.source.count("X[") == 2
+    assert "for (; n0 < (m0 < m / 8 ? n / 128 : 0); n0++) {" in kernel.source and kernel.grid == (1, 1, 1)
+    with kw.Device("h200", strict=True) as device:
+        for sizes in (tuned, {"m": 5, "n": 1}, {"m": 17, "n": 300}, {"m": 8, "n": 15}):
             run(entry, entry.computation(**sizes), kernel.at(sizes), tmp_path, device, sizes)
 
 
@@ -155,7 +172,8 @@ def test_a_vector_of_multiples(tmp_path: Path) -> None:
     entry = example("axpy")
     backbone = entry.computation(n=size_at_launch("n", 1024, 4)).backbone()
     kernel = generate(backbone, vector_axpy(backbone, 64))
-    assert "n0 * 256 + thread_x * 4 < n ? " in kernel.source and kernel.grid_text == "((n + 255) / 256)"
+    assert "X[min(n0 * 256 + thread_x * 4, n - 4)]);" in kernel.source and kernel.grid_text == "((n + 255) / 256)"
+    assert "if (n0 * 256 + thread_x * 4 < n) {" in kernel.source
     with kw.Device("h200", strict=True) as device:
         for n in (4, 1020, 2052):
             run(entry, entry.computation(n=n), kernel.at({"n": n}), tmp_path, device, {"n": n})

@@ -181,8 +181,9 @@ def kept_softmax(backbone: Backbone, threads: int = 32, rows: int = 4) -> Writte
     return WrittenLeaf(backbone, body, {"m1": rows, "n1": threads}, layouts=layouts, spaces={"e_to_st_value": "GLOBAL"})
 
 
-def shared_row_sum(backbone: Backbone, threads: int = 32, rows: int = 4) -> WrittenLeaf:
-    """Each row added up by neighbouring threads, two rows for each of them; ``rows`` of such pairs in a block."""
+def shared_row_sum(backbone: Backbone, threads: int = 32, rows: int = 4, outer: str = "BLOCK") -> WrittenLeaf:
+    """Each row added up by neighbouring threads, two rows for each of them; ``rows`` of such pairs in a block. ``outer``: what the tiles
+    of rows leave."""
     begin = Nest("THREAD", dims("total_init", "m1"), [Nest("UNROLL", dims("total_init", "m2"), ["total_init"])], 1)
     term: list[Nest | str] = ["x", "total"]
     if "total.n2" in backbone.by_name:
@@ -190,5 +191,5 @@ def shared_row_sum(backbone: Backbone, threads: int = 32, rows: int = 4) -> Writ
     terms = Nest("LOOP", dims("x total", "n0"), [Nest("UNROLL", dims("x total", "m2"), term)])
     add = Nest("THREAD", dims("x total", "m1"), [Nest("THREAD", dims("x total", "n1"), [terms], 0)], 1)
     end = Nest("THREAD", dims("st", "m1"), [Nest("UNROLL", dims("st", "m2"), ["st"])], 1)
-    body: list[Nest | str] = [Nest("BLOCK", dims("x total_init total st", "m0"), [begin, add, end])]
+    body: list[Nest | str] = [Nest(outer, dims("x total_init total st", "m0"), [begin, add, end])]
     return WrittenLeaf(backbone, body, {"m1": rows, "m2": 2, "n1": threads, "n2": 4})

@@ -42,7 +42,9 @@ def _check(subject: Subject, sizes: Sizes, given: Sequence[int]) -> None:
         if name not in multiples and sizes[name] != tuned:
             raise Misuse(f"{name} is {tuned} at every launch, not {sizes[name]}", hint=f"--dynamic {name}")
         if sizes[name] < 1 or sizes[name] % multiples.get(name, 1):
-            raise Misuse(f"{name} = {sizes[name]}: launches are of multiples of {multiples[name]}, from it on")
+            least = multiples[name]
+            said = f"launches are of multiples of {least}" if least > 1 else "there is nothing to compute"
+            raise Misuse(f"{name} = {sizes[name]}: {said}", hint=f"--at with {least} or more for {name}")
     subject.at(sizes).check()
 
 

@@ -56,8 +56,10 @@ class ExploreSettings:
             raise Misuse("nothing says when to stop", hint="give --evaluations or --budget")
         if any(limit is not None and not 0 < limit < math.inf for limit in (self.evaluations, self.seconds)):
             raise Misuse("a budget is a positive number", hint="--evaluations 1000 --budget 300")
-        if self.batch < 1 or not self.gap >= 0:
-            raise Misuse(f"a batch of {self.batch}, a gap of {self.gap}: there is no such thing", hint="--gap 0.1")
+        if not self.gap >= 0:
+            raise Misuse(f"a gap of {self.gap} is no share from 0 up", hint="--gap 0.1: at most 10 % slower")
+        if self.batch < 1:
+            raise Misuse(f"a batch of {self.batch} kernels is no number from 1 up", hint="batch=8")
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

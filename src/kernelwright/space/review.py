@@ -46,7 +46,8 @@ def reviewed(
     solver = Solver(space.constraints)
     root = solver.root()
     if root is None:
-        return [Finding("empty space", space.name, str(Reasons(space, solver).clash([])))]
+        why = _without_values(space) or str(Reasons(space, solver).clash([]))
+        return [Finding("empty space", space.name, why)]
     found = list(_impossible_objects(space, solver, root))
     for rule in space.rules:
         watch(rule.name)
@@ -54,6 +55,16 @@ def reviewed(
         if why:
             found.append(Finding("dead rule", rule.name, f"{rule.reason}\n{why}"))
     return [*found, *_rejected(space, schedules)]
+
+
+def _without_values(space: GroundSpace) -> str:
+    """A choice that offers no value for objects that exist always, which no rule took from them."""
+    c, by_rules = space.constraints, {variable for variable, _, _ in space.unary}
+    empty = [int(v) for v in np.nonzero((c.initial == 0) & (c.presence == 0))[0] if int(v) not in by_rules]
+    if not empty:
+        return ""
+    choice, objects = space.variables[empty[0]]
+    return f"{choice}({', '.join(map(str, objects))}) offers no value"
 
 
 def _impossible_objects(space: GroundSpace, solver: Solver, root: Masks) -> Iterator[Finding]:

@@ -181,6 +181,7 @@ def _follow(standing: ExploreStanding, search: LeafSearch[Any]) -> None:
 def _finish(run: ExploreRun, space: KernelSpace, judge: KernelJudge, standing: ExploreStanding) -> None:
     """What the run ends with, in the journal, once; and its files."""
     if run.ended is not None:
+        standing.best = run.best or standing.best  # as it ran as a whole
         return
     naive = standing.best = run.naive
     faster = [each for each in run.tried if naive is None or each.time_us < naive.time_us]

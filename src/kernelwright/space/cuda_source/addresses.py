@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation.arrays import Loop
@@ -13,15 +13,18 @@ from kernelwright.space.cuda_source.fused_loops import FusedLoop, FusedLoops
 
 @dataclass(frozen=True)
 class Address:
+    """``nearest``: indexes of loops by their text, in which an iteration that is not there is the last one that is."""
+
     terms: tuple[tuple[FusedLoop, int], ...]
     offset: int = 0
+    nearest: tuple[tuple[str, int], ...] = ()
 
     def without(self, loop: FusedLoop | None) -> Address:
-        return Address(tuple((f, c) for f, c in self.terms if f is not loop), self.offset)
+        return Address(tuple((f, c) for f, c in self.terms if f is not loop), self.offset, self.nearest)
 
     def text(self) -> str:
         """``m0 * 4096 + thread_y * 64 + k0``, ``(m0 * 64 + thread_y) * k + k0``: the largest step first."""
-        by_variable: dict[str, int] = {}
+        by_variable: dict[str, int] = dict(self.nearest)
         for fused, factor in self.terms:
             if fused.varies:
                 by_variable[fused.variable] = by_variable.get(fused.variable, 0) + factor
@@ -34,7 +37,8 @@ class Address:
         parts = []
         for step, terms in groups.items():
             texts = [name if factor == 1 else f"{name} * {factor}" for name, factor in terms]
-            parts += texts if step == constant(1) else [f"{_bracketed(' + '.join(texts))} * {_bracketed(step.text())}"]
+            joined = f"({' + '.join(texts)})" if len(texts) > 1 else texts[0]
+            parts += texts if step == constant(1) else [f"{joined} * {_bracketed(step.text())}"]
         return " + ".join([*parts, *([shown(self.offset)] if self.offset or not parts else [])])
 
 
@@ -43,13 +47,23 @@ def _bracketed(text: str) -> str:
     return f"({text})" if " + " in text or " - " in text else text
 
 
-def global_address(loops: FusedLoops, instruction: Instruction) -> Address:
-    """Of an access to an argument: a loop's index is that of its rest, times the tiles, plus that of each tile."""
+def global_address(
+    loops: FusedLoops, instruction: Instruction, nearest: Collection[Loop] = (), vector: FusedLoop | None = None
+) -> Address:
+    """Of an access to an argument: a loop's index is that of its rest, times the tiles, plus that of each tile. ``nearest``: loops of
+    which it is that of the last iteration, or of the last whole ``vector``, where it would be behind it:
+    ``min(k0 * 16 + thread_x, k - 1)``."""
     assert instruction.access is not None
     terms: list[tuple[FusedLoop, int]] = []
+    last: list[tuple[str, int]] = []
     for loop, stride in instruction.access.strides:
-        terms += _terms(loops, instruction, loop, stride)
-    return Address(tuple(terms), instruction.access.offset)
+        if loop not in nearest:
+            terms += _terms(loops, instruction, loop, stride)
+            continue
+        index = index_of(loops, instruction, loop)
+        width = vector.size if vector is not None and any(f is vector for f, _ in index.terms) else 1
+        last.append((f"min({index.without(vector).text()}, {shown(loop.extent - width)})", stride))
+    return Address(tuple(terms), instruction.access.offset, tuple(last))
 
 
 def index_of(loops: FusedLoops, instruction: Instruction, loop: Loop) -> Address:

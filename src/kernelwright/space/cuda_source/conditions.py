@@ -1,6 +1,8 @@
 """Which iterations are there: tiles that do not divide their loop leave a last iteration that is only partly there.
 
 a load     v = m < 1000 ? A[m] : 0.0f        nothing is read past the end
+  or       v = A[min(m, m_size - 1)]         the last one instead, where sizes are given at launch: no branch; of loops that sums
+                                             run over  v = m < m_size ? v : 0.0f  behind it
 a store    if (m < 1000) C[m] = v
 a sum      for (k ...) v += a * b            what is not there is loaded as zero, and adds nothing
 others     if (k < 1000) v = fmaxf(v, a)     of the loops that are reduced; along others the result is not stored
@@ -8,7 +10,7 @@ others     if (k < 1000) v = fmaxf(v, a)     of the loops that are reduced; alon
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from kernelwright.space.computation.arrays import Loop
 from kernelwright.space.computation.expressions import Expression
@@ -32,11 +34,15 @@ def asked(loops: FusedLoops, i: Instruction, whole: Whole = ()) -> list[Loop]:
     return [loop for loop in found if loops.has_partial_iteration(i, loop) and loops.rest(i, loop) not in whole]
 
 
-def condition(loops: FusedLoops, i: Instruction, whole: Whole, vector: FusedLoop | None = None) -> str:
-    """C text of when it is; empty for always. ``vector``: the loop that an access moves at once."""
-    return " && ".join(
-        f"{index_of(loops, i, loop).without(vector).text()} < {shown(loop.extent)}" for loop in asked(loops, i, whole)
-    )
+def condition(loops: FusedLoops, i: Instruction, of: Iterable[Loop], vector: FusedLoop | None = None) -> str:
+    """C text of when the iterations of these loops are there; empty for always. ``vector``: the loop that an access moves at once."""
+    return " && ".join(f"{index_of(loops, i, loop).without(vector).text()} < {shown(loop.extent)}" for loop in of)
+
+
+def summed(loops: FusedLoops) -> set[Loop]:
+    """Loops that sums run over, to which what is not there adds nothing."""
+    expressions = ((r, r.instruction.expression) for r in loops.backbone.reductions)
+    return {d.loop for r, e in expressions if e is not None and e.kind == "add" for d in r.dims}
 
 
 def _of_term(loops: FusedLoops, i: Instruction) -> dict[Loop, None]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from math import prod
 
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation.objects import Backbone, Instruction, Leaf
 from kernelwright.space.cuda_source.addresses import Address, global_address
 from kernelwright.space.cuda_source.barriers import place_barriers
-from kernelwright.space.cuda_source.conditions import Whole, asked, condition
-from kernelwright.space.cuda_source.fused_loops import AXES, FusedLoops
+from kernelwright.space.cuda_source.conditions import Whole, asked, condition, summed
+from kernelwright.space.cuda_source.fused_loops import AXES, FusedLoop, FusedLoops
 from kernelwright.space.cuda_source.generated import GRID_LIMIT, GeneratedKernel, Iterations
 from kernelwright.space.cuda_source.global_arrays import global_arrays
 from kernelwright.space.cuda_source.joined_threads import joined_threads, shared_reductions
@@ -24,6 +26,21 @@ PARTS = "xyzw"
 LOADS = {"L1": None, "L2": "__ldcg", "READ_ONLY": "__ldg", "NONE": "__ldcs"}
 STORES = {"L1": None, "L2": "__stcg", "NONE": "__stcs"}
 """Cache decisions: a plain access, or the intrinsic that carries the hint (PTX ISA, cache operators)."""
+
+
+Member = Sequence | Instruction | Barrier | Join
+
+
+@dataclass(frozen=True)
+class Known:
+    """Of the loops around a text whose last iteration may be only partly there: ``whole``, of whose current iteration everything is;
+    ``open``, of which the text has to ask."""
+
+    open: tuple[FusedLoop, ...] = ()
+    whole: tuple[FusedLoop, ...] = ()
+
+    def inside(self, loop: FusedLoop) -> Known:
+        return Known((*self.open, loop), self.whole)
 
 
 def generate(backbone: Backbone, leaf: Leaf, *, shared_limit: int = SHARED_LIMIT) -> GeneratedKernel:
@@ -66,7 +83,7 @@ class _Writer:
                 self._line(1, line)
         for each in self.registers.of.values():
             self._line(1, each.declaration())
-        self._body(tree)
+        self._sequence(tree, 1, Known(tuple(f for f in self.partial if f.kind == "BLOCK")))
         return GeneratedKernel(
             self.backbone.name,
             "\n".join([*self._head(prod(block)), *self.lines, "}", ""]),
@@ -128,65 +145,110 @@ class _Writer:
             self._line(1, f"const {self._index_type} thread_{axis} = threadIdx.{axis};  // {meant}")
         return tuple(f.iterations for f in blocks)
 
-    def _body(self, tree: Sequence) -> None:
-        """Blocks of which everything is there run a text without the conditions that ask for it:
+    def _sequence(self, sequence: Sequence, depth: int, known: Known) -> None:
+        """What asks about loops of ``known.open`` stands twice, side by side where it is small: between barriers, and outside loops of
+        which the last iteration is partly there.
 
-        if (m0 < m / 64) { ... A[...] ... } else { ... m0 * 64 + thread_y < m ? A[...] : 0.0f ... }
+        if (m0 < m / 64) { v_a = A[...]; } else { v_a = A[min(m0 * 64 + thread_y, m - 1) ...]; }
         """
-        blocks = [f for f in self.partial if f.kind == "BLOCK"]
-        if not blocks:
-            self._sequence(tree, 1, split=True)
-            return
-        tests = [f"{f.variable} < {f.iterations.whole_text()}" for f in blocks]
-        self._line(1, f"if ({' && '.join(tests)}) {{")
-        self._sequence(tree, 2, blocks, split=True)
-        self._line(1, "} else {")
-        self._sequence(tree, 2)
-        self._line(1, "}")
-
-    def _sequence(self, sequence: Sequence, depth: int, whole: Whole = (), *, split: bool = False) -> None:
-        """``whole``: loops of whose current iteration everything is there. ``split``: whether the last iteration of others stands by
-        itself."""
-        for member in sequence.body:
-            if isinstance(member, Barrier):
+        run: list[Member] = []
+        for member in [*sequence.body, None]:
+            if member is not None and not self._splits(member):
+                run.append(member)
+                continue
+            self._run(run, depth, known, repeats=sequence.loop is not None)
+            run = []
+            if isinstance(member, Sequence):
+                self._loop(member, depth, known)
+            elif member is not None:
                 self._line(depth, "__syncthreads();")
-            elif isinstance(member, Instruction):
-                for line in self._instruction(member, whole):
-                    self._line(depth, line)
-            elif isinstance(member, Join):
-                joined, repeats = self.joined[member.reduction.instruction.name], sequence.loop is not None
-                for line in joined.lines(repeats=repeats):
-                    self._line(depth, line)
-            else:
-                self._loop(member, depth, whole, split=split)
 
-    def _loop(self, body: Sequence, depth: int, whole: Whole, *, split: bool) -> None:
+    def _splits(self, member: Member) -> bool:
+        """Whether a text that stands twice must end before it."""
+        if isinstance(member, Sequence):
+            return member.loop in self.partial or any(map(self._splits, _loops_in(member)))
+        return isinstance(member, Barrier)
+
+    def _run(self, run: list[Member], depth: int, known: Known, *, repeats: bool) -> None:
+        asking = [self._asked(member, known.open) for member in run]
+        numbers = [n for n, loops in enumerate(asking) if loops]
+        if not numbers:
+            self._plain(run, depth, known.whole, repeats=repeats)
+            return
+        first, end = numbers[0], numbers[-1] + 1
+        blocks = [f for f in known.open if any(f in loops for loops in asking)]
+        self._plain(run[:first], depth, known.whole, repeats=repeats)
+        self._line(depth, f"if ({_are_whole(blocks)}) {{")
+        self._plain(run[first:end], depth + 1, (*known.whole, *blocks), repeats=repeats)
+        self._line(depth, "} else {")
+        self._plain(run[first:end], depth + 1, known.whole, repeats=repeats)
+        self._line(depth, "}")
+        self._plain(run[end:], depth, known.whole, repeats=repeats)
+
+    def _asked(self, member: Member, of: Collection[FusedLoop]) -> set[FusedLoop]:
+        """Of which of these loops something in it asks whether their iteration is there."""
+        if isinstance(member, Instruction):
+            return {self.loops.rest(member, loop) for loop in asked(self.loops, member)} & set(of)
+        return set().union(*(self._asked(m, of) for m in member.body)) if isinstance(member, Sequence) else set()
+
+    def _plain(self, members: Iterable[Member], depth: int, whole: Whole, *, repeats: bool) -> None:
+        """As it is, once. ``whole``: loops of whose current iteration everything is there."""
+        for member in members:
+            if isinstance(member, Sequence):
+                self._head_of(member, depth)
+                self._plain(member.body, depth + 1, whole, repeats=True)
+                self._line(depth, "}")
+            else:
+                for line in self._statement(member, whole, repeats=repeats):
+                    self._line(depth, line)
+
+    def _statement(self, member: Instruction | Barrier | Join, whole: Whole, *, repeats: bool) -> list[str]:
+        if isinstance(member, Barrier):
+            return ["__syncthreads();"]
+        if isinstance(member, Join):
+            return self.joined[member.reduction.instruction.name].lines(repeats=repeats)
+        return self._instruction(member, whole)
+
+    def _head_of(self, body: Sequence, depth: int) -> None:
         loop = body.loop
         assert loop is not None
-        v, count = loop.variable, loop.iterations.text()
-        pragma = "#pragma unroll" if loop.kind == "UNROLL" else "#pragma unroll 1"
-        if not split or loop not in self.partial:
-            self._line(depth, pragma)
-            self._line(depth, f"for ({self._index_type} {v} = 0; {v} < {count}; {v}++) {{")
-            self._sequence(body, depth + 1, whole, split=split)
+        v = loop.variable
+        self._line(depth, "#pragma unroll" if loop.kind == "UNROLL" else "#pragma unroll 1")
+        self._line(depth, f"for ({self._index_type} {v} = 0; {v} < {loop.iterations.text()}; {v}++) {{")
+
+    def _loop(self, body: Sequence, depth: int, known: Known) -> None:
+        """Where its last iteration may be only partly there: iterations of which everything is, in blocks of which everything is, ask
+        nothing; the others follow. Of several such loops inside each other only the innermost one stands twice.
+
+        for (; k0 < (m0 < m / 64 ? k / 16 : 0); k0++) { ... }    for (; k0 < (k + 15) / 16; k0++) { ... }
+        """
+        loop = body.loop
+        assert loop is not None
+        if loop not in self.partial or any(map(self._splits, _loops_in(body))):
+            inside = known.inside(loop) if loop in self.partial else known
+            self._head_of(body, depth)
+            self._sequence(body, depth + 1, inside)
             self._line(depth, "}")
             return
+        v, count = loop.variable, loop.iterations.whole_text()
+        around = [f for f in known.open if f in self._asked(body, known.open)]
         self._line(depth, "{")
         self._line(depth + 1, f"{self._index_type} {v} = 0;")
-        for until, known in ((loop.iterations.whole_text(), [*whole, loop]), (count, whole)):
-            self._line(depth + 1, pragma)
+        texts = [
+            (f"({_are_whole(around)} ? {count} : 0)" if around else count, (*known.whole, *around, loop)),
+            (loop.iterations.text(), known.whole),
+        ]
+        for until, whole in texts:
+            self._line(depth + 1, "#pragma unroll" if loop.kind == "UNROLL" else "#pragma unroll 1")
             self._line(depth + 1, f"for (; {v} < {until}; {v}++) {{")
-            self._sequence(body, depth + 2, known, split=known is not whole)
+            self._plain(body.body, depth + 2, whole, repeats=True)
             self._line(depth + 1, "}")
         self._line(depth, "}")
 
     def _instruction(self, i: Instruction, whole: Whole) -> list[str]:
         match i.operation:
             case "load" | "store":
-                assert i.access is not None
-                asks = condition(self.loops, i, whole, vector_loop(self.loops, i.dims))
-                address, reads = global_address(self.loops, i), i.operation == "load"
-                lines = self._move(i, i.access.array.name, address, reads=reads, condition=asks)
+                lines = self._access(i, whole)
             case "put" | "get":
                 name = str(i.temporary)
                 array = self.outer[name] if name in self.outer else self.shared[name]
@@ -195,8 +257,23 @@ class _Writer:
             case _:
                 lines = [f"{self.registers.written(i)} = {self._expression(i)};"]
                 if i.operation == "reduce":
-                    lines = _where(condition(self.loops, i, whole), lines)
+                    lines = _where(condition(self.loops, i, asked(self.loops, i, whole)), lines)
         return self._by_one_thread(i, lines) if i.operation in ("store", "put") else lines
+
+    def _access(self, i: Instruction, whole: Whole) -> list[str]:
+        """Of an argument. Where sizes are given at launch, loads have no branches: LLVM takes much longer for these than for what they
+        would leave out."""
+        assert i.access is not None
+        array, reads = i.access.array.name, i.operation == "load"
+        loops, vector = asked(self.loops, i, whole), vector_loop(self.loops, i.dims)
+        if not (reads and self.partial):
+            asks = condition(self.loops, i, loops, vector)
+            return self._move(i, array, global_address(self.loops, i), reads=reads, condition=asks)
+        lines = self._move(i, array, global_address(self.loops, i, loops, vector), reads=True)
+        there = condition(self.loops, i, [loop for loop in loops if loop in summed(self.loops)], vector)
+        lanes = range(vector.size) if vector is not None else [None]
+        values = [self.registers.written(i, lane) for lane in lanes] if there else []
+        return [*lines, *(f"{value} = {there} ? {value} : 0.0f;" for value in values)]
 
     def _expression(self, i: Instruction) -> str:
         assert i.expression is not None
@@ -261,3 +338,11 @@ def _where(condition: str, lines: list[str]) -> list[str]:
 
 def _chosen(condition: str, value: str, otherwise: str) -> str:
     return f"{condition} ? {value} : {otherwise}" if condition else value
+
+
+def _are_whole(loops: Iterable[FusedLoop]) -> str:
+    return " && ".join(f"{f.variable} < {f.iterations.whole_text()}" for f in loops)
+
+
+def _loops_in(body: Sequence) -> list[Sequence]:
+    return [member for member in body.body if isinstance(member, Sequence)]

@@ -46,8 +46,9 @@ def command(
     """The size of a space, what a run has explored of it, or what is wrong with one's own. Exit code 1 when check finds something."""
     if action not in ACTIONS:
         raise Misuse(f"kw space has no {action!r}", hint=f"it has {', '.join(ACTIONS)}")
-    if walks < 2 or repetitions < 2 or depth < 1:
-        raise Misuse(f"--walks {walks} --repetitions {repetitions} --depth {depth}", hint="at least 2, 2 and 1")
+    for option, number, least in (("walks", walks, 2), ("repetitions", repetitions, 2), ("depth", depth, 1)):
+        if number < least:
+            raise Misuse(f"--{option} {number} is too few", hint=f"--{option} {least} at least")
     if action == "tree":
         with ExploreRun.open(subject, DECISIONS) as run:
             tree = tree_of(list(run.rows()), depth)
