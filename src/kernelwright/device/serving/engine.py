@@ -22,6 +22,7 @@ from kernelwright.device.serving.watchdog import UnderWay
 from kernelwright.device.settings import Settings
 from kernelwright.device.virtual_gpu.kept_code import KeptCode
 from kernelwright.errors import CompileError, DeviceError, KernelwrightError
+from kernelwright.launch import STACK_BYTES
 
 if TYPE_CHECKING:
     from kernelwright.codegen.simt.launching.compiled_kernel import CompiledKernel
@@ -62,6 +63,8 @@ class Engine:
         self._device: VirtualGpu | None = None
         self._timing: Timing | None = None
         self._making = threading.Lock()
+        self.stack_bytes = STACK_BYTES
+        """Of each thread, where functions call themselves."""
         self._ready: dict[tuple[int, int, int, int], Runnable] = {}
 
     # -- the device ----------------------------------------------------------------------------------------------------
@@ -119,6 +122,7 @@ class Engine:
     def start_over(self) -> None:
         """Forgets the program's modules, and what launches left in caches."""
         self.registered = Registered(self._arena, self.gpu, self._kept)
+        self.stack_bytes = STACK_BYTES
         self.forget_prepared()
         if self.dispatch is not None:
             self.dispatch.start_over()
@@ -145,6 +149,8 @@ class Engine:
                 self._ready[number, block[0], block[1], block[2]] = ready
             settings = self.settings
             compiled = ready.compiled
+            if self.stack_bytes != launch.stack_bytes:
+                launch = replace(launch, stack_bytes=self.stack_bytes)
             execution = Execution(
                 ready.loaded, launch, budget=settings.budget, stream=stream, overread=settings.overread
             )
