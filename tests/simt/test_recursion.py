@@ -112,6 +112,24 @@ PROGRAMS["sums with a product in them"] = (
     "of(t)",
     None,
 )
+PROGRAMS["structs by value"] = (
+    f"""struct some {{ int v[5]; }};
+{NOINLINE} int change(some s, int n)
+{{
+    s.v[n % 5] += n;
+    int below = n ? change(s, n - 1) : 0;
+    s.v[(n + 1) % 5] *= 2;
+    return below * 3 + s.v[0] + s.v[1] * 2 + s.v[2] * 3 + s.v[3] * 5 + s.v[4] * 7;
+}}
+{NOINLINE} int twice(int t)
+{{
+    some s = {{t, t + 1, 2, 3, t * t}};
+    int first = change(s, t % 6), again = change(s, t % 6);
+    return first == again ? first % 100003 + s.v[t % 5] : -1;
+}}""",
+    "twice(t)",
+    None,
+)
 PROGRAMS["through a pointer"] = (
     f"""struct shape {{ __device__ virtual int area(int depth) const = 0; }};
 struct square : shape {{ int side; __device__ int area(int) const override {{ return side * side; }} }};

@@ -57,7 +57,9 @@ static int describe_resource(const struct cudaResourceDesc *resource, struct kwT
             return cudaErrorInvalidChannelDescriptor;
         to->data = kw_managed_address((uint64_t)resource->res.linear.devPtr);
         to->width = (unsigned)(resource->res.linear.sizeInBytes / kw_element_size(format));
-        to->row_bytes = to->slice_bytes = reach = resource->res.linear.sizeInBytes;
+        to->row_bytes = to->slice_bytes = resource->res.linear.sizeInBytes;
+        /* It may be longer than its memory, as NVIDIA's driver lets it be: what is fetched behind that is read past a buffer. */
+        reach = 1;
         break;
     case cudaResourceTypePitch2D:
         *format = resource->res.pitch2D.desc;

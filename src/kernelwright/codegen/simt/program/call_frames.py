@@ -1,6 +1,6 @@
 """What a function keeps while it calls itself: the frame of one call of it, in its thread's stack.
 
-    arguments | values that are needed after a call | local arrays | ... | where to return to | the caller's frame
+    structs passed by value | arguments | values that are needed after a call | local arrays | the caller's frame | where to return to
 
 The place to return to and the caller's frame come last, and are written first: where they find no room the stack is used up. All else that
 a function computes is a value of the program as ever, for it is not needed behind a call; and what a block takes out of the frame it takes
@@ -14,7 +14,7 @@ from typing import Any
 
 from kernelwright.codegen.call_graph import Group, meant_by
 from kernelwright.codegen.fused_products import contractions
-from kernelwright.codegen.memory_layout import align_of, alloc_size, round_up
+from kernelwright.codegen.memory_layout import align_of, alloc_size, parameter_layout, round_up
 from kernelwright.codegen.simt.program.access_requests import memory_type, request
 from kernelwright.codegen.simt.program.flattening_context import FlatteningContext, Row
 from kernelwright.codegen.simt.program.lane_scalars import LOCAL_BASE, Scalar, scalars
@@ -59,6 +59,17 @@ def alloca_places(function: Function, start: int) -> tuple[dict[Instruction, int
     return offsets, start
 
 
+def by_value_places(function: Function, start: int) -> tuple[dict[Argument, tuple[int, int]], int]:
+    """Where the copies of structs lie that a function takes by value, from ``start`` on, and their sizes; and the end of the last."""
+    places: dict[Argument, tuple[int, int]] = {}
+    for argument, p in zip(function.arguments, parameter_layout(function).parameters, strict=True):
+        if p.byval:
+            offset = round_up(start, max(p.align, align_of(p.type)))
+            places[argument] = offset, alloc_size(p.type)
+            start = offset + alloc_size(p.type)
+    return places, start
+
+
 class CallFrame:
     """The layout of a function's frame, and its values while the function is flattened."""
 
@@ -67,10 +78,13 @@ class CallFrame:
         self.function = function
         self.here = here
         self.slots: dict[Value, list[Slot]] = {}
-        end = 0
+        self.structs, end = by_value_places(function, 0)
+        """Those that are passed by value: offset and size."""
         for value in (*function.arguments, *_kept(function, group)):
-            self.slots[value], end = lay_out(scalars(value.type), end)
-        self.arrays, end = alloca_places(function, end)
+            if value not in self.structs:
+                self.slots[value], end = lay_out(scalars(value.type), end)
+        arrays, end = alloca_places(function, end)
+        self._places: dict[Value, int] = {**arrays, **{a: offset for a, (offset, _) in self.structs.items()}}
         self.caller = round_up(end, 8)
         self.goes_on = self.caller + 8
         self.size = round_up(self.goes_on + 4, ALIGN)
@@ -88,13 +102,13 @@ class CallFrame:
         return found
 
     def holds(self, value: Value) -> bool:
-        return value in self.slots or value in self.arrays
+        return value in self.slots or value in self._places
 
     def row(self, flat: FlatteningContext, value: Value) -> Row:
         """The scalars of a value that the frame holds."""
-        if isinstance(value, Instruction) and value in self.arrays:
-            generic = value.address_space != LOCAL
-            offset = self.arrays[value] + (LOCAL_BASE if generic else 0)
+        if value in self._places:
+            generic = scalars(value.type)[0].pointer != LOCAL
+            offset = self._places[value] + (LOCAL_BASE if generic else 0)
             return [flat.emit("gep", (self.top(flat),), "i64", (offset, ()), 0 if generic else LOCAL)]
         if self._homes.get(value) is flat.now:
             return flat.rows[value]

@@ -23,7 +23,7 @@ from kernelwright.codegen.memory_layout import (
     shared_layout,
 )
 from kernelwright.codegen.simt.program import access_requests, flatten_arithmetic, flatten_calls
-from kernelwright.codegen.simt.program.call_frames import ALIGN, CallFrame, alloca_places
+from kernelwright.codegen.simt.program.call_frames import ALIGN, CallFrame, alloca_places, by_value_places
 from kernelwright.codegen.simt.program.flattening_context import FlatteningContext, Row
 from kernelwright.codegen.simt.program.lane_scalars import LOCAL_BASE, places, scalars
 from kernelwright.codegen.simt.program.program import (
@@ -197,6 +197,12 @@ class Flattener(FlatteningContext):
             entry.ops.append(Op("copy", args, (), None))
             self.program.local_bytes = max(self.program.local_bytes, at + size)
 
+    def _copied(self, pointer: Value, at: int, size: int) -> Row:
+        """A struct that is passed by value, copied into the callee's frame: what that writes there is its own."""
+        target = integer("i64", LOCAL_BASE + at)
+        self.effect("copy", (target, flatten_calls.generic_address(self, pointer), integer("i64", size)))
+        return [target]
+
     # -- phis and terminators
 
     def _phi(self, instruction: Instruction) -> list[Phi]:
@@ -352,8 +358,12 @@ class Flattener(FlatteningContext):
         state = (self.function_now, self.index, self.instruction, self.names)
         # The entry belongs to the callee; what follows the call is a part of the caller's block again.
         entry.origin, entry.part, entry.start = callee.entry, 0, 0
-        arguments = [self.row(a) for a in instruction.arguments]
-        frame = round_up(self.frame_end, 16)
+        structs, frame = by_value_places(callee, round_up(self.frame_end, 16))
+        arguments = [
+            self._copied(a, *structs[own]) if own in structs else self.row(a)
+            for own, a in zip(callee.arguments, instruction.arguments, strict=True)
+        ]
+        self.program.local_bytes = max(self.program.local_bytes, frame if structs else 0)
         returns = self.function(callee, arguments, entry, frame, self.names)
         self.function_now, self.index, self.instruction, self.names = state
         after = self.block(before.function, before.origin, before.part + 1, self.index + 1)

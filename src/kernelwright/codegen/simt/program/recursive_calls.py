@@ -18,8 +18,9 @@ from typing import Protocol
 from kernelwright.codegen.call_graph import Group
 from kernelwright.codegen.memory_layout import round_up
 from kernelwright.codegen.simt.program.call_frames import LOCAL, CallFrame, Slot, lay_out, put, take
+from kernelwright.codegen.simt.program.flatten_calls import generic_address
 from kernelwright.codegen.simt.program.flattening_context import FlatteningContext, Row
-from kernelwright.codegen.simt.program.lane_scalars import Scalar, scalars
+from kernelwright.codegen.simt.program.lane_scalars import LOCAL_BASE, Scalar, scalars
 from kernelwright.codegen.simt.program.program import Block, Op, Operand, integer
 from kernelwright.ir.module import Function, Instruction
 from kernelwright.lazy_dataclasses import dataclass
@@ -130,8 +131,13 @@ def _push(flat: FlatteningContext, instruction: Instruction, callee: Member, bas
     number = integer("i32", len(callee.goes_on))
     put(flat, base, [Slot(frame.goes_on, _NUMBER)], [number])
     put(flat, base, [Slot(frame.caller, _FRAME)], [caller])
-    for argument, row in zip(frame.function.arguments, arguments, strict=True):
-        put(flat, base, frame.slots[argument], row)
+    for argument, value, row in zip(frame.function.arguments, instruction.arguments, arguments, strict=True):
+        if argument in frame.structs:
+            offset, size = frame.structs[argument]
+            to = flat.emit("gep", (base,), "i64", (LOCAL_BASE + offset, ()), 0)
+            flat.effect("copy", (to, generic_address(flat, value), integer("i64", size)))
+        else:
+            put(flat, base, frame.slots[argument], row)
     put(flat, integer("i64", frame.here), [Slot(0, _FRAME)], [base])
     before = flat.now
     after = flat.cut("jump")
