@@ -173,16 +173,17 @@ static size_t limit[cudaLimitPersistingL2CacheSize + 1] = {
     [cudaLimitStackSize] = 1024,
     [cudaLimitPrintfFifoSize] = 1 << 20,
     [cudaLimitMallocHeapSize] = 8 << 20,
+    [cudaLimitDevRuntimePendingLaunchCount] = 2048,
     [cudaLimitMaxL2FetchGranularity] = 64,
 };
 static enum cudaFuncCache cache_config;
 
-/* Kernels that launch kernels are not supported, so neither are their limits. */
+/* Grids do not wait for those that they launch, since CUDA 12, and never here. */
 static int check_limit(enum cudaLimit which)
 {
     if ((int)which < 0 || which > cudaLimitPersistingL2CacheSize)
         return cudaErrorInvalidValue;
-    if (which == cudaLimitDevRuntimeSyncDepth || which == cudaLimitDevRuntimePendingLaunchCount)
+    if (which == cudaLimitDevRuntimeSyncDepth)
         return cudaErrorUnsupportedLimit;
     return 0;
 }

@@ -35,6 +35,7 @@ from kernelwright.launch import STACK_BYTES
 from kernelwright.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
+    from kernelwright.device.virtual_gpu.gpu import Launched
     from kernelwright.ir.debug import Location
     from kernelwright.kernel_version import Version
 
@@ -294,12 +295,21 @@ class VirtualDevice:
             stream, number, launch = read_launch(body, self.engine.registered.name_of)
             self._check_stream(stream)
             launched = self.engine.launch(number, launch, stream)
+            self._ran(stream, launched)
+            if launched.fault is not None:
+                return self.engine.failure_of(launched.fault, self.engine.registered.loaded(number), launch)
+            for loaded, child in self.engine.launched_by(number, stream):
+                self._ran(stream, child)
+                if child.fault is not None:
+                    return self.engine.failure_of(child.fault, loaded, child.launch)
         except Refused as refused:
             return refused.failure
+        return None
+
+    def _ran(self, stream: int, launched: Launched) -> None:
         if launched.result.printed:
             self.text.append(launched.result.printed)
         self._timeline.run(stream, launched.time_us)
-        return self.engine.failure_of(launched.fault, number, launch) if launched.fault is not None else None
 
     def _kernel_layout(self, message: Received) -> Answer:
         kernel = self.engine.registered.entry(handle_of(message))
