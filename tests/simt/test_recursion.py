@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pytest
@@ -109,6 +110,23 @@ PROGRAMS["sums with a product in them"] = (
     return here * x + rest * c[n & 1];
 }}
 {NOINLINE} int of(int t) {{ float c[4] = {{0.1f, 0.7f, 1.3f, t * 0.01f}}; return __float_as_int(horner(c, t * 0.13f, t % 6)); }}""",
+    "of(t)",
+    None,
+)
+PROGRAMS["a product before a call, in a sum behind it"] = (
+    f"""{NOINLINE} float series(const float *c, float y, int n)
+{{
+    if (n == 0) return y;
+    float product = c[n] * y;
+    float rest = series(c, y + 0.1f, n - 1);
+    return product + rest;
+}}
+{NOINLINE} int of(int t)
+{{
+    float c[8];
+    for (int i = 0; i < 8; i++) c[i] = t * 0.3f + i;
+    return __float_as_int(series(c, t * 0.7f + 0.01f, t % 7));
+}}""",
     "of(t)",
     None,
 )
@@ -239,3 +257,61 @@ def test_watched_runs_find_nothing_in_frames(arena: Arena, compiled: Callable[[s
     done = VirtualGpu().run(execution, arena, watch=SimtWatch(races=True, unwritten=True))
     assert done.fault is None and done.result.found == ()
     assert execute_reference(execution, arena, watch=Watch()).findings == ()
+
+
+def drawn(seed: int) -> tuple[str, str]:
+    """Two functions that call themselves and each other from loops and conditions, with values that live across some of the calls."""
+    draw = Random(seed)
+    names = ("f", "g")
+
+    def value(depth: int = 0) -> str:
+        kind = draw.randrange(7 if depth < 2 else 4)
+        if kind < 3:
+            return draw.choice(("a", "b", "c", "n", "(int)x"))
+        if kind == 3:
+            return str(draw.randrange(1, 20))
+        return f"({value(depth + 1)} {draw.choice('+-*^')} {value(depth + 1)})"
+
+    def call() -> str:
+        return f"{draw.choice(names)}(n - {draw.randrange(1, 3)}, {value()}, x * 0.5f + {draw.randrange(4)})"
+
+    def statement(depth: int) -> str:
+        target = draw.choice(("a", "b", "c"))
+        kind = draw.randrange(8 if depth < 2 else 5)
+        if kind < 2:
+            return f"{target} = {value()};"
+        if kind == 2:
+            return f"x = x * {draw.randrange(1, 4)} + {draw.choice(('a', 'b', 'y'))} * y;"
+        if kind < 5:
+            return f"{target} = {value()} + {call()} % 1000;"
+        body = " ".join(statement(depth + 1) for _ in range(draw.randrange(1, 4)))
+        if kind == 5:
+            return f"for (int i{depth} = 0; i{depth} < {draw.randrange(1, 3)}; i{depth}++) {{ {body} }}"
+        return f"if ({value()} & {draw.choice((1, 2, 4))}) {{ {body} }}"
+
+    text = "".join(f"{NOINLINE} int {name}(int n, int a, float x);\n" for name in names)
+    for name in names:
+        body = "\n    ".join(statement(0) for _ in range(5))
+        text += f"""{NOINLINE} int {name}(int n, int a, float x)
+{{
+    int b = a ^ n, c = 7;
+    float y = x + 1;
+    if (n <= 0) return a % 1000 + b;
+    {body}
+    return (a + 3 * b + 7 * c + (int)(x + y)) % 10007;
+}}
+"""
+    return text, "f(t % 4, t, t * 0.25f) + g(t % 3, -t, 1.5f)"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_drawn_programs(seed: int, arena: Arena, compiled: Callable[[str], Module]) -> None:
+    execution, out = execution_of(compiled(source(*drawn(seed))), arena)
+    slow = execute_reference(execution, arena)
+    assert slow.fault is None, slow.fault
+    expected = out.copy()
+    for schedule in (Schedule.forward(), Schedule.subwarp(2, seed)):
+        out[:] = -1
+        fast = VirtualGpu().run(Execution(execution.loaded, execution.launch, schedule, BUDGET), arena)
+        assert fast.fault is None, fast.fault
+        assert out.tolist() == expected.tolist(), schedule
