@@ -41,6 +41,8 @@ ROWS_OF_ORDER = 1 << 16
 PRINT_BYTES = 8 << 20
 """Room for what a launch prints."""
 SHARED_LIMIT = 1 << 20
+FRESH_STACK = 1 << 10
+"""Bytes of a thread's stack that nobody has written to when a block begins: as many as a GPU's threads have by themselves."""
 MOST_AT_ONCE = 16 << 30
 """Bytes that blocks may take which all run at the same time."""
 HOST_NS = 10_000_000_000
@@ -170,6 +172,8 @@ class CompiledKernel:
         """Local memory of a thread, with its stack behind it where it has one."""
         size = self.kernel.local_bytes + (stack_bytes if self.kernel.has_stack else 0)
         launch.local_bytes = (size + 3) // 4 * 4
+        # Frames are written before they are read; of a long stack hardly anything is used, and clearing it takes longer than the block.
+        launch.fresh_bytes = min(launch.local_bytes, (self.kernel.local_bytes + FRESH_STACK + 3) // 4 * 4)
         launch.context.local_size = size
         self._stack_bytes, self._shape = stack_bytes, None
 
