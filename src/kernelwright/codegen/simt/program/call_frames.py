@@ -85,7 +85,8 @@ class CallFrame:
                 self.slots[value], end = lay_out(scalars(value.type), end)
         arrays, end = alloca_places(function, end)
         self._places: dict[Value, int] = {a: offset for a, (offset, _) in self.structs.items()}
-        self._places.update(arrays)
+        for array, offset in arrays.items():
+            self._places[array] = offset
         self.caller = round_up(end, 8)
         self.goes_on = self.caller + 8
         self.size = round_up(self.goes_on + 4, ALIGN)
