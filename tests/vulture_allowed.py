@@ -55,6 +55,7 @@ _.n_sites
 _.print_size
 _.warp_order
 _.n_groups
+_.fresh_bytes
 _.fresh_sites
 _.new_shape
 _.patience_ns

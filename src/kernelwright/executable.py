@@ -28,12 +28,20 @@ from kernelwright.codegen.memory_layout import shared_layout
 from kernelwright.cuda import blob, image, kernel_table
 from kernelwright.cuda.clang import Clang
 from kernelwright.cuda.early_clang import as_argument
-from kernelwright.cuda.frontend import SourceOptions, prerequisites
+from kernelwright.cuda.frontend import LAUNCH_FLAGS, SourceOptions, prerequisites
 from kernelwright.cuda.host import HostObject, compile_host, host_flags, language
 from kernelwright.cuda.inputs import Inputs, searched_folders
 from kernelwright.cuda.link import LinkOptions, link_executable
 from kernelwright.cuda.names import readable
-from kernelwright.cuda.objects.relocatable import HOST_FLAGS, Relocatable, pack, relocatables, with_own_name
+from kernelwright.cuda.objects.elf import Elf
+from kernelwright.cuda.objects.relocatable import (
+    HOST_FLAGS,
+    Relocatable,
+    module_registered_by,
+    pack,
+    relocatables,
+    with_own_name,
+)
 from kernelwright.cuda.runtime_library import linked_binary
 from kernelwright.errors import CompileError, ToolError
 from kernelwright.kernel_version import Version
@@ -77,7 +85,10 @@ def build_executable(
             refuse_missing_device_code(unit, shared)
             embedded.write_bytes(device_blob(unit, versions.get(unit.path, ())))
             made = Path(scratch) / f"{number}.o"
-            objects.append(compile_host(unit.path, embedded, made, options, clang))
+            if unit.source.launches_kernels:
+                objects += _with_device_launches(unit, embedded, made, options)
+            else:
+                objects.append(compile_host(unit.path, embedded, made, options, clang))
         for number, path in enumerate(others, start=len(objects)):
             made = Path(scratch) / f"{number}.o"
             objects.append(compile_host(path, None, made, options, clang))
@@ -96,6 +107,16 @@ def build_executable(
             target = Path(os.path.realpath(output)) if output.is_symlink() else output
             link_executable(objects, target, clang, link)
         return output, "".join(o.warnings for o in objects)
+
+
+def _with_device_launches(unit: Unit, embedded: Path, made: Path, options: SourceOptions) -> list[HostObject]:
+    """The host objects of a file whose kernels launch kernels, which clang takes for one whose device code is linked later."""
+    chosen = replaced(options, host=(*options.host, *LAUNCH_FLAGS, *HOST_FLAGS))
+    host = compile_host(unit.path, embedded, made, chosen, unit.clang)
+    code = Relocatable(str(unit.path), unit.source.text, options.arch)
+    made.write_bytes(with_own_name(made.read_bytes(), code, os.getcwd()))
+    module = module_registered_by(Elf(made.read_bytes(), made.name))
+    return [host, HostObject(linked_binary(module, embedded, made.parent), unit.path)]
 
 
 def build_object(
@@ -119,10 +140,11 @@ def build_object(
     chosen_source = source.options.source
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
         embedded = Path(scratch) / "device.blob"
-        if relocatable:
+        if relocatable or source.source.launches_kernels:
             code = Relocatable(str(source.path), source.source.text, chosen_source.arch)
             embedded.write_bytes(pack(code))
-            chosen_source = replaced(chosen_source, host=(*chosen_source.host, *HOST_FLAGS))
+            launches = LAUNCH_FLAGS if source.source.launches_kernels else ()
+            chosen_source = replaced(chosen_source, host=(*chosen_source.host, *launches, *HOST_FLAGS))
             inside = Path(scratch) / "host.o"
             made = compile_host(source.path, embedded, inside, chosen_source, source.clang, listing=listing)
             _fill(output, with_own_name(inside.read_bytes(), code, os.getcwd()))

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from kernelwright.lazy_dataclasses import dataclass
 
+STACK_BYTES = 16 << 10
+"""Of a thread whose functions call themselves, where nobody says more."""
 Triple = tuple[int, int, int]
 """x, y, z."""
 
@@ -31,6 +33,8 @@ class Launch:
     """Of dynamic shared memory."""
     is_cooperative: bool = False
     """Whether all blocks run at the same time, so that they may wait for each other."""
+    stack_bytes: int = STACK_BYTES
+    """Of each thread, for functions that call themselves."""
 
     def __init__(
         self,
@@ -40,6 +44,7 @@ class Launch:
         parameters: bytes = b"",
         shared_bytes: int = 0,
         is_cooperative: bool = False,
+        stack_bytes: int = STACK_BYTES,
     ) -> None:
         # One is made for each launch of a program: as ``dataclass`` writes it, this takes three times as long.
         fields = self.__dict__
@@ -49,6 +54,7 @@ class Launch:
             shared_bytes,
             is_cooperative,
         )
+        fields["stack_bytes"] = stack_bytes
 
     @property
     def geometry(self) -> tuple[str, Triple, Triple, int]:

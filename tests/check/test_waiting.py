@@ -122,3 +122,28 @@ def test_free_waits_except_behind_a_wait_for_another_stream(waiting: Waiting) ->
     waiting.follow(message(Message.MEMORY_INFO, wire.Nothing()))
     assert not waiting.free(BUFFER)
     assert not waiting.host(read())
+
+
+def test_devices_have_streams_of_their_own(waiting: Waiting) -> None:
+    assert not waiting.issue(0, write(), device=0)
+    assert waiting.issue(0, read(), device=1), "each device has a default stream"
+    waiting.follow(Received(Message.DEVICE_SYNCHRONIZE, 1, 0, wire.Nothing()))
+    assert waiting.issue(0, read(), device=1), "another device was waited for"
+    waiting.follow(Received(Message.DEVICE_SYNCHRONIZE, 0, 0, wire.Nothing()))
+    assert not waiting.issue(0, write(), device=1)
+
+
+def test_a_copy_between_devices_is_ordered_with_both_default_streams(waiting: Waiting) -> None:
+    assert not waiting.issue(0, write(0, 16), device=0)
+    assert not waiting.issue(0, write(16, 16), device=1)
+    assert not waiting.issue(0, read(0, 32), device=0, peer=1)
+    assert not waiting.issue(0, write(), device=1)
+
+
+def test_an_event_of_another_device(waiting: Waiting) -> None:
+    assert not waiting.issue(A, write(), device=0)
+    waiting.follow(Received(Message.EVENT_RECORD, 0, 0, wire.Event(event=EVENT, stream=A)))
+    waiting.follow(Received(Message.STREAM_CREATE, 1, 0, wire.Stream(stream=7)))
+    assert waiting.issue(7, read(), device=1)
+    waiting.follow(Received(Message.STREAM_WAIT, 1, 0, wire.Event(event=EVENT, stream=7)))
+    assert not waiting.issue(7, read(), device=1)

@@ -45,12 +45,6 @@ from kernelwright.errors import CompileError, ToolError
             "cudaGraphC",
             "graphs have nodes",
         ),
-        (
-            "a.cu:1:2: error: kernel launch from __device__ or __global__ function requires relocatable device code\n",
-            CompileError,
-            "kernel launch",
-            "launch both from the host",
-        ),
         ("a.cu:1:2: error: unknown type name 'CUdevice'\n", CompileError, "CUdevice", "driver API"),
         ("a.cu:1:2: error: use of undeclared identifier 'cuInit'\n", CompileError, "cuInit", "driver API"),
         ("a.cu:1:2: error: unknown type name 'CUT'\n", CompileError, "CUT", "fix a.cu line 1"),

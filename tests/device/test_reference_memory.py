@@ -13,7 +13,7 @@ from kernelwright.device.arena import SHARED_BASE, Arena
 from kernelwright.device.reference import run_reference
 from kernelwright.device.reference.program import Translation
 from kernelwright.device.variables import load_variables
-from kernelwright.errors import CompileError, DeviceError, Misuse
+from kernelwright.errors import DeviceError, Misuse
 from kernelwright.ir import Module, parse_module
 from tests.device.conftest import Launcher, kernel_named, packed
 from tests.device.ir_kernels import HEADER, evaluate, item
@@ -251,15 +251,19 @@ __global__ void sums(int* out) { __shared__ int s[64]; out[threadIdx.x] = twice(
     assert (out == 2 * sum(range(64))).all()
 
 
-def test_recursion_is_refused_by_its_cycle(compiled: Compile, launch: Launcher) -> None:
+def test_functions_call_themselves(compiled: Compile, launch: Launcher) -> None:
     module = compiled("""
 __device__ __noinline__ int odd(int n);
 __device__ __noinline__ int even(int n) { return n == 0 ? 1 : odd(n - 1) * 3; }
 __device__ __noinline__ int odd(int n) { return n == 0 ? 0 : even(n - 1) * 5; }
 __global__ void k(int* out) { *out = even(*out); }
 """)
-    with pytest.raises(CompileError, match=r"recursive functions: \w*even\w* -> \w*odd\w* -> \w*even"):
-        launch(module, "k", 1, 1, np.zeros(1, np.int32))
+    out = np.array([6], np.int32)
+    assert launch(module, "k", 1, 1, out).fault is None
+    assert out[0] == 15**3
+    out = np.array([1 << 20], np.int32)
+    fault = launch(module, "k", 1, 1, out).fault
+    assert fault is not None and fault.kind == "stack" and "the stack of the thread is used up" in fault.message
 
 
 def test_calls_through_pointers(compiled: Compile, launch: Launcher) -> None:

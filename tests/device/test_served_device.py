@@ -54,7 +54,7 @@ class StandIn:
             raise failure
         return failure or Answer()
 
-    def launch(self, body: bytes) -> Failure | None:
+    def launch(self, body: bytes, device: int = 0) -> Failure | None:
         self.done.append("LAUNCH")
         failure = self._failures.get(Message.LAUNCH)
         assert not isinstance(failure, Exception)

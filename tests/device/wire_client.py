@@ -86,15 +86,17 @@ class Client:
 
     # -- the wire --------------------------------------------------------------------------------------------------
 
-    def command(self, kind: Message, body: Body | None = None, tail: bytes = b"") -> None:
+    def command(self, kind: Message, body: Body | None = None, tail: bytes = b"", device: int = 0) -> None:
         self._sequence += 1
         packed = (body or wire.Nothing()).pack() + tail
-        header = wire.Header(size=wire.Header.sizeof() + len(packed), type=kind, sequence=self._sequence)
+        header = wire.Header(size=wire.Header.sizeof() + len(packed), type=kind, device=device, sequence=self._sequence)
         self.connection.sendall(header.pack() + packed)
 
-    def request(self, kind: Message, body: Body | None = None, tail: bytes = b"") -> tuple[Body, bytes]:
+    def request(
+        self, kind: Message, body: Body | None = None, tail: bytes = b"", device: int = 0
+    ) -> tuple[Body, bytes]:
         """The reply's body and tail. Raises ``Failed``."""
-        self.command(kind, body, tail)
+        self.command(kind, body, tail, device)
         while True:
             header = wire.Header.unpack(self._take(wire.Header.sizeof()))
             rest = self._take(header.size - wire.Header.sizeof())

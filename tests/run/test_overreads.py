@@ -106,3 +106,51 @@ def test_a_check_always_finds_it_and_goes_on(rows: Path, tmp_path: Path) -> None
         and first["thread"] == [0, 0, 0]
         and "48 times" in first["message"]
     )
+
+
+TEXTURE = """
+#include <cstdio>
+__global__ void fetch(float *out, cudaTextureObject_t in, int first) { out[threadIdx.x] = tex1Dfetch<float>(in, first + threadIdx.x); }
+int main(int count, char **words) {
+  float *in, *out, back[64];
+  for (int i = 0; i < 64; i++) back[i] = i + 1;
+  cudaMalloc(&in, sizeof back), cudaMalloc(&out, sizeof back);
+  cudaMemcpy(in, back, sizeof back, cudaMemcpyDefault);
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeLinear;
+  resource.res.linear.devPtr = count > 2 ? back : in;
+  resource.res.linear.desc = cudaCreateChannelDesc<float>();
+  resource.res.linear.sizeInBytes = 1 << 20;  // of 256 that are there
+  cudaTextureDesc description = {};
+  cudaTextureObject_t texture;
+  printf("%d ", cudaCreateTextureObject(&texture, &resource, &description, nullptr));
+  if (count > 2) return 0;
+  fetch<<<1, 64>>>(out, texture, atoi(words[1]));
+  int code = cudaMemcpy(back, out, sizeof back, cudaMemcpyDefault);
+  printf("%g %g %g %d\\n", back[0], back[31], back[63], code);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "line", "says"),
+    [
+        ("0", "0 1 32 64 0", ""),
+        ("32", "0 33 64 0 0", "32 reads, up to 128 bytes past the end of 'device allocation 1' (256 bytes)"),
+        ("262130", "0 1 32 64 700", "bytes after the end of buffer"),
+        ("262144", "0 0 0 0 0", ""),
+    ],
+)
+def test_a_linear_texture_may_be_longer_than_its_memory(
+    tmp_path: Path, run: Here, first: str, line: str, says: str
+) -> None:
+    """Within its memory it reads that, behind it as a load there would, and behind its own end zeros, as CUDA has it."""
+    (tmp_path / "texture.cu").write_text("#include <cstdlib>\n" + TEXTURE)
+    ran = run("texture.cu", "--device", "h200", "--", first)
+    assert ran.out == line + "\n"
+    assert says in ran.err and bool(says) == bool(ran.err)
+
+
+def test_a_texture_of_memory_that_is_none_of_the_devices_is_refused(tmp_path: Path, run: Here) -> None:
+    (tmp_path / "texture.cu").write_text("#include <cstdlib>\n" + TEXTURE)
+    assert run("texture.cu", "--device", "h200", "--", "0", "host").out == "1 "

@@ -96,3 +96,40 @@ def test_a_struct_by_value_is_aligned_as_in_local_memory(arena: Arena, which: st
     case = Case(ir(ALIGNED.replace("WHICH", which)), "k", 1, 32, offset, *structs, np.zeros(2, np.int32))
     want = case.agree(arena, faults=True)
     assert (want.fault.kind if want.fault else "") == ("" if offset % 8 == 0 else "misaligned")
+
+
+CALLED = (
+    PRELUDE
+    + """
+%pair = type { i32, i32 }
+define i32 @take(ptr byval(%pair) align 4 %s, i32 %n) noinline {
+  %second = getelementptr i8, ptr %s, i64 4
+  %old = load i32, ptr %second, align 4
+  %new = add i32 %old, %n
+  store i32 %new, ptr %second, align 4
+  %first = load i32, ptr %s, align 4
+  %sum = add i32 %first, %new
+  ret i32 %sum
+}
+define ptx_kernel void @k(ptr %out, ptr %in) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %w = zext i32 %t to i64
+  %to = getelementptr i32, ptr %out, i64 %w
+  %a = call i32 @take(ptr byval(%pair) align 4 %in, i32 100)
+  %b = call i32 @take(ptr byval(%pair) align 4 %in, i32 %t)
+  %c = shl i32 %b, 10
+  %found = add i32 %a, %c
+  store i32 %found, ptr %to, align 4
+  ret void
+}
+"""
+)
+
+
+def test_a_function_that_takes_a_struct_by_value_has_its_own(arena: Arena) -> None:
+    """What it writes does not reach whoever called it: here global memory, as LLVM leaves out the caller's copy."""
+    out, given = np.zeros(32, np.int32), np.array([11, 12], np.int32)
+    Case(ir(CALLED), "k", 1, 32, out, given).agree(arena)
+    assert lower(ir(CALLED), "k", SimtOptions(block=(32, 1, 1))).local_bytes == 8, (
+        "one place for the copies of both calls"
+    )

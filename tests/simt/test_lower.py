@@ -158,13 +158,6 @@ def test_loops_are_contiguous_and_end_with_their_latch(cuda: Compile) -> None:
 
 
 REFUSED = {
-    "recursion": ("""
-__device__ __noinline__ int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }
-extern "C" __global__ void k(int* o) { o[0] = f(o[1]); }""", "recursion", "_Z1fi calls _Z1fi"),
-    "recursion through pointers": ("""
-__device__ int (*back)(int);
-__device__ __noinline__ int f(int n) { return n < 2 ? n : back(n - 1); }
-extern "C" __global__ void k(int* o) { back = f; o[0] = f(o[1]); }""", "recursion", "_Z1fi calls _Z1fi"),
     "unknown assembly": ("""
 extern "C" __global__ void k(int* o) { asm volatile("wgmma.fence.sync.aligned;"); o[0] = 1; }""", "wgmma.fence", ""),
     "undefined functions": ("""

@@ -64,10 +64,6 @@ _HINTS: tuple[tuple[str, str], ...] = (
         "graphs have nodes for kernels, copies, fills, functions of the host and graphs; see docs/run.md",
     ),
     (
-        r"kernel launch from __device__ or __global__ function",
-        "kernels that launch kernels are not supported: launch both from the host",
-    ),
-    (
         r"undeclared identifier 'surface'",
         "surface references are not supported: cudaCreateSurfaceObject makes an object",
     ),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE, architecture, ptx_version
 from kernelwright.cuda import early_clang, openmp
-from kernelwright.cuda.clang import Clang
+from kernelwright.cuda.clang import HEADERS, Clang
 from kernelwright.cuda.leniency import warned_about
 from kernelwright.cuda.precompiled import can_use, precompiled_header, refused, remove, use_header
 from kernelwright.cuda.source_rewrites import TemplateKeywords, changed_files, write_overlay
@@ -71,6 +71,11 @@ class DeviceSource:
     command: tuple[str, ...] = ()
     """clang's command line, with ``early_clang.SOURCE`` and its like for the files."""
 
+    @property
+    def launches_kernels(self) -> bool:
+        """Whether its kernels launch kernels."""
+        return "@__kw_device_launches = " in self.text
+
     def __repr__(self) -> str:
         return f"DeviceSource({str(self.path)!r}, {len(self.text)} characters)"
 
@@ -99,13 +104,21 @@ def device_pass(
             made = _run([*clang.command, *overlay, *use_header(flags, header), *_FILES], source, meanwhile)
             if made.text is None and refused(made.said):
                 remove(header)
-                made = None
+                made = header = None
         if made is None:
             made = _run([*clang.command, *overlay, *flags, *_FILES], source, meanwhile)
-        while made.text is None and keywords.add(made.said):
-            overlay = _overlay(keywords.texts, kept)
+        more: tuple[str, ...] = ()
+        while made.text is None:
+            if not more and _LAUNCHES in made.said:
+                more, header = LAUNCH_FLAGS, None
+            elif keywords.add(made.said):
+                overlay = _overlay(keywords.texts, kept)
+            else:
+                break
             asked = use_header(flags, header) if header else flags
-            made = _run([*clang.command, *overlay, *asked, *EVERY_ERROR, *_FILES], source, lambda: None)
+            made = _run([*clang.command, *overlay, *asked, *more, *EVERY_ERROR, *_FILES], source, lambda: None)
+        if more:
+            made = replaced(made, text=made.text and _with_plain_names(made.text))
     if made.text is None:
         from kernelwright.cuda.diagnostics import explain
 
@@ -137,7 +150,20 @@ def _warnings(said: str) -> str:
 
 EVERY_ERROR = ("-ferror-limit=0",)
 """clang names no more than twenty errors by itself."""
+_LAUNCHES = "kernel launch from __device__ or __global__ function requires relocatable device code"
+"""clang's words where kernels launch kernels."""
+LAUNCH_FLAGS = ("-fgpu-rdc", "-D__CUDACC_RDC__", "-include", str(HEADERS / "kernelwright" / "device_launches.h"))
+"""Of clang, for either side of such a file."""
+_STATIC = re.compile(r"(@[\w.$]+?)__(?:static|intern)__[0-9a-f_]{8,}")
+"""The name of a static variable with what clang then puts behind it (``CodeGenModule::printPostfixForExternalizedDecl``)."""
 _FILES = ("-MD", "-MF", early_clang.LISTED, early_clang.SOURCE, "-o", early_clang.OUTPUT)
+
+
+def _with_plain_names(ir: str) -> str:
+    """Static variables under the names that the host registers. clang 22 defines them under others, and uses these."""
+    for name in dict.fromkeys(found[1] for found in _STATIC.finditer(ir)):
+        ir = re.sub(rf"^{re.escape(name)} = external [^\n]*\n", "", ir, count=1, flags=re.M)
+    return _STATIC.sub(r"\1", ir)
 
 
 @frozen

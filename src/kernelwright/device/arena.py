@@ -1,4 +1,4 @@
-"""The arena: a device's global memory, one shared mapping at the same address in every process and in every run.
+"""The arena: the global memory of a program's devices, one shared mapping at the same address in every process and in every run.
 
 A device pointer *is* an address in the arena, so a program, the worker that runs its kernels, and a replay of both
 agree on every pointer without translation. Around each buffer lies a gap of at least ``GAP`` bytes that no buffer
@@ -71,6 +71,10 @@ class Buffer:
     name: str
     writable: bool = True
     """False for ``__constant__`` memory: kernels that store to it fault; the host may."""
+    device: int = 0
+    """Whose memory it is, where several devices have the arena."""
+    is_shared: bool = False
+    """Every device reaches it, and the host: pinned and managed memory."""
 
     @property
     def end(self) -> int:
@@ -121,16 +125,21 @@ class Arena:
         self.base = base
         self.reserve = reserve
         self.version = 0
+        """Grows with every change of the table of buffers, so that a cached ``bounds()`` knows when it is stale."""
         self.host_writes = False
         """Whether the host may write to buffers while kernels run (pinned and managed memory); who allocates such says so."""
-        """Grows with every change of the table of buffers, so that a cached ``bounds()`` knows when it is stale."""
+        self.device = 0
+        """The device at work, of several: new buffers are its, and its kernels reach those in ``bounds()``."""
+        self.devices = 1
+        """How many have their memory here."""
+        self._peers: dict[int, frozenset[int]] = {}
         self._live: list[Buffer] = []
         self._starts: list[int] = []
         self._freed: dict[int, Buffer] = {}
         self._freed_end = base
         self._next = base + GAP
         self._written_to = base
-        self._bounds: tuple[int, npt.NDArray[Any]] | None = None
+        self._bounds: dict[int, tuple[int, npt.NDArray[Any]]] = {}
         self._bytes: memoryview = memoryview((ctypes.c_char * reserve).from_address(base)).cast("B")
         self.closed = False
         # An arena that is dropped unclosed, say with the frames of an exception, must not keep its addresses from the next.
@@ -140,9 +149,16 @@ class Arena:
     # -- buffers ---------------------------------------------------------------------------------------------------
 
     def allocate(
-        self, size: int, name: str, align: int = 256, *, writable: bool = True, fill: int | None = POISON
+        self,
+        size: int,
+        name: str,
+        align: int = 256,
+        *,
+        writable: bool = True,
+        fill: int | None = POISON,
+        is_shared: bool = False,
     ) -> Buffer:
-        """A new buffer of ``size`` bytes at a multiple of ``align``.
+        """A new buffer of ``size`` bytes at a multiple of ``align``, of the device at work.
 
         Every byte is ``fill``, or zero with ``fill=None``, which commits no memory. Addresses rise from call to call
         and are used again only when the arena is full, so that a stale pointer keeps naming the buffer it was for.
@@ -155,7 +171,7 @@ class Arena:
                 "two and the size not negative."
             )
         address = self._place(size, align, name)
-        buffer = Buffer(address, size, name, writable)
+        buffer = Buffer(address, size, name, writable, self.device, is_shared)
         self._forget_freed(address - GAP, buffer.end + GAP)
         at = bisect.bisect_left(self._starts, address)
         self._live.insert(at, buffer)
@@ -234,8 +250,25 @@ class Arena:
         """The live buffers by rising address."""
         return tuple(self._live)
 
+    # -- several devices -------------------------------------------------------------------------------------------
+
+    @property
+    def peers(self) -> frozenset[int]:
+        """The devices whose memory the device at work reaches besides its own."""
+        return self._peers.get(self.device, frozenset())
+
+    def set_peers(self, peers: frozenset[int]) -> None:
+        self._peers[self.device] = peers
+        self.version += 1
+
+    def reaches(self, buffer: Buffer) -> bool:
+        """Whether kernels of the device at work may touch the buffer."""
+        return buffer.device == self.device or buffer.is_shared or buffer.device in self.peers
+
+    # -- what lies where -------------------------------------------------------------------------------------------
+
     def find(self, address: int) -> Buffer | None:
-        """The live buffer that owns ``address``."""
+        """The live buffer that owns ``address``, of whatever device."""
         at = bisect.bisect_right(self._starts, address) - 1
         if at >= 0 and address < self._live[at].end:
             return self._live[at]
@@ -286,18 +319,20 @@ class Arena:
         return view
 
     def bounds(self) -> npt.NDArray[Any]:
-        """The table of buffers for compiled code: a read-only array of ``BOUNDS`` rows sorted by address.
+        """The table of the buffers that the device at work reaches, for compiled code: a read-only array of ``BOUNDS`` rows sorted
+        by address.
 
         ``index`` is the position in ``buffers``. The array is made again only when buffers come or go.
         """
-        if self._bounds is None or self._bounds[0] != self.version:
+        made = self._bounds.get(self.device)
+        if made is None or made[0] != self.version:
             import numpy as np
 
-            rows = [(b.address, b.end, i, b.writable) for i, b in enumerate(self._live)]
+            rows = [(b.address, b.end, i, b.writable) for i, b in enumerate(self._live) if self.reaches(b)]
             table = np.array(rows, dtype=BOUNDS)
             table.setflags(write=False)
-            self._bounds = (self.version, table)
-        return self._bounds[1]
+            made = self._bounds[self.device] = (self.version, table)
+        return made[1]
 
     # -- states ----------------------------------------------------------------------------------------------------
 

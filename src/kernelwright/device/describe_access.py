@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, WINDOW, Arena
+from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, WINDOW, Arena, Buffer
 from kernelwright.device.fault import Kind
 
 NULL_PAGE = 1 << 16
@@ -18,6 +18,8 @@ def describe_access(arena: Arena, address: int, size: int, align: int, write: bo
     for base, name in ((SHARED_BASE, "shared memory"), (LOCAL_BASE, "local memory")):
         if base <= address < base + WINDOW:
             return "out-of-bounds", f"{start}at offset {address - base} of {name}, which is smaller", name
+    if inside is not None and not arena.reaches(inside):
+        return "out-of-bounds", f"{start}of buffer '{inside.name}', {_whose(arena, inside)}", inside.name
     if inside is not None and address + size <= inside.end:
         return "out-of-bounds", f"{start}of buffer '{inside.name}', which is constant", inside.name
     freed = arena.find_freed(address)
@@ -37,6 +39,13 @@ def describe_access(arena: Arena, address: int, size: int, align: int, write: bo
         where = f"{plural(address + size - near.end, 'byte')} across the end"
     sentence = f"{start}at {address:#x}, {where} of buffer '{near.name}' ({plural(near.size, 'byte')})"
     return "out-of-bounds", sentence, near.name
+
+
+def _whose(arena: Arena, buffer: Buffer) -> str:
+    return (
+        f"which is memory of device {buffer.device}, and the kernel runs on device {arena.device}, which may not reach it "
+        f"(cudaDeviceEnablePeerAccess)"
+    )
 
 
 def plural(count: int, noun: str) -> str:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from kernelwright.ir.module import Module
 
 FORWARD = Schedule.forward()
+LAUNCH_QUEUE = "__kw_device_launches"
+"""The variable in which kernels leave what they launch (``virtual_gpu/device_launches.py``)."""
 
 
 @dataclass(frozen=True, eq=False)

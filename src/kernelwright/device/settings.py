@@ -4,6 +4,7 @@ KERNELWRIGHT_DEVICE    the device: auto, a virtual GPU by name or as gpu_text.py
 KERNELWRIGHT_BUDGET    times that the warps of one launch may go back in loops before it counts as endless
 KERNELWRIGHT_TIMEOUT   seconds that one launch may run; 0: as long as it wants
 KERNELWRIGHT_MEMORY    bytes of memory that the worker may use, device memory included; also 512M, 16G
+KERNELWRIGHT_GPUS      how many virtual GPUs a program finds; one
 KERNELWRIGHT_CORES     cores that one launch may run on; all that there are
 KERNELWRIGHT_STRICT    1: a read past a buffer that a GPU would let pass ends its launch
 KERNELWRIGHT_WINNERS   off: a program's own kernels run, not the winners that it carries; count: at the end, which ran how often
@@ -27,6 +28,9 @@ BUDGET = 1 << 34
 """Times that the warps of one launch may go back in loops before it counts as endless: a minute or two."""
 TIMEOUT_S = 600.0
 """Ends a kernel without loops but with a billion blocks, which no budget of loop iterations ends."""
+
+MOST_GPUS = 16
+"""As many as our runtime looks at (``KW_DEVICES``)."""
 
 OVERREAD = 0
 """The byte that a read past a buffer gives: memory that a GPU hands to a new process holds zeros."""
@@ -53,6 +57,8 @@ class Settings:
     """``off``: those that a program carries do not run. ``count``: at the end, what ran is told."""
     cores: int = 1
     """On how many a launch on the virtual GPU may run."""
+    gpus: int = 1
+    """How many virtual GPUs a program finds, all of them alike."""
 
     @property
     def name(self) -> str:
@@ -75,6 +81,7 @@ class Settings:
             memory_bytes=size_in_bytes(memory) if memory else None,
             strict=strict == "1",
             cores=launch_cores(environment),
+            gpus=_number(environment, "KERNELWRIGHT_GPUS"),
         )
         return replace(found, winners=winners)
 
@@ -88,6 +95,7 @@ class Settings:
         virtual_for: str = "",
         strict: bool = False,
         cores: int | None = None,
+        gpus: int | None = None,
     ) -> Settings:
         """The device that ``name`` asks for: ``auto`` is a real GPU where there is one that we can use.
 
@@ -95,7 +103,10 @@ class Settings:
         refused. ``cores`` as ``launch_cores`` says, unless told. Nobody waits for a real GPU with less patience than the program
         has, unless told so. Raises ``Misuse`` for a name nobody knows.
         """
-        virtual_for = virtual_for or ("--strict" if strict else "")
+        gpus = 1 if gpus is None else gpus
+        if not 1 <= gpus <= MOST_GPUS:
+            raise Misuse(f"a program cannot have {gpus} virtual GPUs", hint=f"give it 1 to {MOST_GPUS}")
+        virtual_for = virtual_for or ("--strict" if strict else "--gpus" if gpus > 1 else "")
         real = "" if virtual_for and name == "auto" else real_gpu(name)
         if real and virtual_for:
             raise Misuse(
@@ -105,7 +116,7 @@ class Settings:
             timeout_s = 0.0 if real else TIMEOUT_S
         return cls(
             virtual_gpu(name), BUDGET if budget is None else budget, float(timeout_s), memory_bytes, real, strict,
-            cores=launch_cores() if cores is None else cores,
+            cores=launch_cores() if cores is None else cores, gpus=gpus,
         )  # fmt: skip
 
     @property

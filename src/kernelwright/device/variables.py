@@ -40,7 +40,7 @@ def load_variables(
     """
     placed = placed or {}
     buffers = {**placed, **(fresh or {})}
-    known = {b.name: b for b in arena.buffers}
+    known = {b.name: b for b in arena.buffers if b.device == arena.device}
     for variable in variables_of(module):
         if variable.name in buffers:
             continue

@@ -51,6 +51,7 @@ _RUNNING_FLAGS = (
         "budget", ("--budget",), "text", f"Loop iterations of one launch before it counts as endless; default {BUDGET}."
     ),
     Flag("timeout", ("--timeout",), "text", f"Seconds that one launch may take, 0 for any; default {TIMEOUT_S:g}."),
+    Flag("gpus", ("--gpus",), "text", "How many virtual GPUs the program finds; default 1."),
     Flag("memory", ("--memory",), "text", "Memory that the device may take: 512M, 16G; default what is free."),
     Flag("library", ("-l", "--library"), "texts", "Library to link."),
     Flag("library_folder", ("-L", "--library-path"), "texts", "Folder to search for libraries."),
@@ -107,6 +108,7 @@ class GivenProgram:
             memory_bytes=size_in_bytes(value["memory"]) if value["memory"] else None,
             virtual_for=virtual_for,
             strict=own.pop(STRICT.name, False),
+            gpus=_number("--gpus", value["gpus"], int),
         )
         if not paths:
             raise Misuse("there is no program to run", hint="give a .cu file, or a program that kw compile made")

@@ -99,6 +99,9 @@ class HostKernel:
     static_shared: int
     dynamic_offset: int
     local_bytes: int
+    """Of a thread, without its stack."""
+    has_stack: bool
+    """Whether its threads have one: functions may be called while they run."""
     frame_bytes: int
 
     @property
@@ -165,6 +168,7 @@ def _tables(module: Module, program: Program, emitter: Emitter, text: str, optio
         static_shared=program.shared_bytes,
         dynamic_offset=program.dynamic_offset,
         local_bytes=program.local_bytes,
+        has_stack=program.has_stack,
         frame_bytes=emitter.control.frame_end,
     )  # fmt: skip
 

@@ -67,11 +67,16 @@ def relocatables(linked: Iterable[Path]) -> list[Relocatable]:
             content = elf.content(SECTION)
             if content is None:
                 continue
-            modules = (_REGISTRATION.fullmatch(symbol.name) for symbol in elf.symbols() if not symbol.is_defined)
-            module = next((match[1] for match in modules if match), "")
+            module = module_registered_by(elf)
             if module:
                 found.setdefault(module, _unpacked(content, name, module))
     return list(found.values())
+
+
+def module_registered_by(elf: Elf) -> str:
+    """What clang calls the module whose registration an object leaves to the link; empty for none."""
+    modules = (_REGISTRATION.fullmatch(symbol.name) for symbol in elf.symbols() if not symbol.is_defined)
+    return next((match[1] for match in modules if match), "")
 
 
 def _objects(linked: Iterable[Path]) -> Iterator[tuple[str, bytes]]:

@@ -251,6 +251,10 @@ KW_API cudaError_t cudaMemcpy2DFromArray(void *to, size_t to_pitch, cudaArray_co
 void kw_drop_all_arrays(void)
 {
     pthread_mutex_lock(&table);
-    arrays = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < arrays; i++)
+        if (!kw_is_of_this_device(array[i]->data))
+            array[kept++] = array[i];
+    arrays = kept;
     pthread_mutex_unlock(&table);
 }

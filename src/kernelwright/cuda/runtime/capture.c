@@ -152,7 +152,7 @@ int kw_capture_event(uint64_t stream, cudaEvent_t event, int *result)
     return in || *result;
 }
 
-int kw_capture_wait(uint64_t stream, cudaEvent_t event, int *result)
+int kw_capture_wait(uint64_t stream, int is_elsewhere, cudaEvent_t event, int *result)
 {
     if (!__atomic_load_n(&is_capturing, __ATOMIC_RELAXED))
         return 0;
@@ -165,6 +165,8 @@ int kw_capture_wait(uint64_t stream, cudaEvent_t event, int *result)
         *result = in->error = cudaErrorStreamCaptureIsolation;
     } else if (in && kept->graph != in->graph) {
         *result = in->error = cudaErrorStreamCaptureMerge;
+    } else if (taken && is_elsewhere) {
+        *result = cudaErrorStreamCaptureUnsupported;
     } else if (taken && !in) {
         in = stream ? calloc(1, sizeof *in) : NULL;
         if (in) {

@@ -258,6 +258,15 @@ int kw_command(uint16_t type, const void *body, size_t body_size, const void *ta
     return result;
 }
 
+int kw_command_to(int device, uint16_t type, const void *body, size_t body_size)
+{
+    int current = kw_device;
+    kw_device = device;
+    int result = kw_command(type, body, body_size, NULL, 0);
+    kw_device = current;
+    return result;
+}
+
 /* Whether some work is known to be over when the request has been answered. */
 static int is_wait(uint16_t type)
 {

@@ -74,6 +74,9 @@ int kw_command(uint16_t type, const void *body, size_t body_size, const void *ta
 int kw_request_exchange(uint16_t type, const void *body, size_t body_size, const void *sent, size_t sent_size, void *reply,
                         size_t reply_size, void **tail, size_t *tail_size);
 
+/* As kw_command without a tail, about another device than this thread's, perhaps. */
+int kw_command_to(int device, uint16_t type, const void *body, size_t body_size);
+
 /* Sends a request and waits; copies `reply_size` bytes of the reply's body. Returns its result. */
 int kw_request(uint16_t type, const void *body, size_t body_size, void *reply, size_t reply_size);
 
@@ -97,6 +100,8 @@ void kw_forget_failure(void);
 
 extern const struct kw_welcome *const kw_welcome;
 
+enum { KW_DEVICES = 16 }; /* more than that are not looked at */
+
 /* The device of this thread, counted from 0. */
 extern _Thread_local int kw_device;
 
@@ -117,7 +122,7 @@ struct kw_kernel {
     uint64_t pointers; /* bit p: parameter p is a pointer; the first 64 */
     uint32_t max_threads; /* 0: as many as the device allows */
     uint32_t static_shared_bytes;
-    uint32_t max_dynamic_shared_bytes; /* set by cudaFuncSetAttribute; 0: the device's default */
+    uint32_t max_dynamic_shared_bytes[KW_DEVICES]; /* set by cudaFuncSetAttribute; 0: the device's default */
     uint64_t launches;
     int is_told; /* why a launch of it was refused */
     struct kw_kernel *next; /* with the same hash */
@@ -130,8 +135,9 @@ struct kw_variable {
     uint32_t module;
     uint32_t flags; /* enum kw_symbol_flags */
     uint64_t size;
-    uint64_t address; /* on the device; 0: not asked yet. Of a managed one that was loaded while the program runs: where it lies */
-    int read_mode;    /* cudaTextureReadMode of a texture reference */
+    uint64_t address[KW_DEVICES]; /* on each device; 0: not asked yet */
+    uint64_t shared; /* where a managed one lies that was loaded while the program runs, else 0 */
+    int read_mode;   /* cudaTextureReadMode of a texture reference */
 };
 
 struct kw_module {
@@ -163,7 +169,7 @@ int kw_know_layout(struct kw_kernel *kernel);
 /* Tells a new worker all that was registered before it came. */
 int kw_announce_modules(void);
 
-/* After a reset of the device: addresses of variables and settings of kernels are gone. */
+/* After a reset of this thread's device: addresses of variables and settings of kernels are gone. */
 void kw_reset_modules(void);
 
 /* Everything ever registered, in order; a module's number is its index. */
@@ -204,7 +210,13 @@ void kw_release_context(uint64_t context); /* all that was allocated in it */
 int kw_add_block(struct kw_block block);
 void kw_drop_symbol(uint64_t address); /* forgets a variable's memory, which goes with its module */
 void kw_drop_block(uint64_t address);
-void kw_drop_all_blocks(void);
+void kw_drop_all_blocks(void); /* of this thread's device */
+
+/* No reset of a device drops the block at `address` any more. */
+void kw_keep_block(uint64_t address);
+
+/* Whether that device has the memory at `address`. */
+int kw_is_of_this_device(const void *address);
 
 /* ---- registered.c ---- */
 
@@ -239,7 +251,7 @@ void kw_guard_renew(void); /* there is a new block */
 
 /* ---- managed.c ---- */
 
-/* Shares the program's managed variables with the device; before modules are announced. */
+/* Shares the program's managed variables with the device, or with all of them at once; before modules are announced. */
 int kw_share_managed(void);
 
 /* 1 when the host's variable is a managed one. */
@@ -250,14 +262,15 @@ uint64_t kw_managed_address(uint64_t address);
 
 /* ---- stream.c ---- */
 
-/* The number of a live stream on the wire. Returns 0 or cudaErrorInvalidResourceHandle. */
+/* The number of a live stream on the wire. Returns 0 or cudaErrorInvalidResourceHandle: for a stream of another device, too. */
 int kw_stream_number(cudaStream_t stream, uint64_t *number);
+
+/* The same for what may be given to a stream of any device: copies and fills. */
+int kw_stream_anywhere(cudaStream_t stream, uint64_t *number, int *device);
 int kw_stream_wait(cudaStream_t stream);
-void kw_drop_all_streams(void);
+void kw_drop_all_streams(void); /* and events: of this thread's device */
 
 /* ---- properties.c ---- */
-
-enum { KW_DEVICES = 16 }; /* more than that are not looked at */
 
 /* 0, or cudaErrorInvalidDevice for a number that is no device's. */
 int kw_check_device(int device);
@@ -286,7 +299,7 @@ size_t kw_element_size(const struct cudaChannelFormatDesc *format);
 
 /* How many channels a format has: 1, 2 or 4; 0 for a format that is none. */
 int kw_channels(const struct cudaChannelFormatDesc *format);
-void kw_drop_all_arrays(void);
+void kw_drop_all_arrays(void); /* of this thread's device; before its blocks are dropped */
 
 /* ---- texture.c ---- */
 

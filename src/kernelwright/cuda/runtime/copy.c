@@ -160,12 +160,11 @@ static int copy_with_host(const struct kw_box *box, enum side to, enum side from
     return result;
 }
 
-int kw_copy_box(const struct kw_box *given, enum cudaMemcpyKind kind, cudaStream_t stream, int wait)
+static int copy_box(const struct kw_box *given, enum cudaMemcpyKind kind, cudaStream_t stream, uint64_t number, int wait)
 {
-    uint64_t number;
-    int result = kw_stream_number(stream, &number);
-    if (result || !given->width || !given->height || !given->depth)
-        return result;
+    int result;
+    if (!given->width || !given->height || !given->depth)
+        return 0;
     struct kw_work work = {.type = cudaGraphNodeTypeMemcpy};
     work.copy.box = *given;
     work.copy.kind = kind;
@@ -188,6 +187,20 @@ int kw_copy_box(const struct kw_box *given, enum cudaMemcpyKind kind, cudaStream
     /* As CUDA does, a copy between device memory does not wait even in its synchronous form. */
     if (!result && wait && (to == SHARED || from == SHARED))
         result = kw_stream_wait(stream);
+    return result;
+}
+
+/* A copy may be given to a stream of another device (CUDA C++ Programming Guide, "Stream and Event Behavior"). */
+int kw_copy_box(const struct kw_box *given, enum cudaMemcpyKind kind, cudaStream_t stream, int wait)
+{
+    uint64_t number;
+    int device, current = kw_device;
+    int result = kw_stream_anywhere(stream, &number, &device);
+    if (result)
+        return result;
+    kw_device = device;
+    result = copy_box(given, kind, stream, number, wait);
+    kw_device = current;
     return result;
 }
 
@@ -334,8 +347,9 @@ KW_API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *copy, cudaS
 int kw_fill(void *pointer, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream, int wait)
 {
     uint64_t number;
+    int device;
     enum side side;
-    int result = kw_stream_number(stream, &number);
+    int result = kw_stream_anywhere(stream, &number, &device);
     if (result || !width || !height)
         return result;
     if (height > 1 && width > pitch)
@@ -356,7 +370,7 @@ int kw_fill(void *pointer, size_t pitch, int value, size_t width, size_t height,
         .stream = number,
         .value = (uint8_t)value,
     };
-    result = kw_command(KW_FILL, &body, sizeof body, NULL, 0);
+    result = kw_command_to(device, KW_FILL, &body, sizeof body);
     return result || !wait || side == DEVICE ? result : kw_stream_wait(stream);
 }
 
@@ -402,7 +416,13 @@ int kw_symbol(const void *host, uint64_t *address, uint64_t *size)
     struct kw_variable *variable = kw_find_variable(host);
     if (!variable)
         return cudaErrorInvalidSymbol;
-    if (!variable->address) {
+    uint64_t *known_address = &variable->address[kw_device];
+    if (variable->shared) {
+        *address = variable->shared;
+        *size = variable->size;
+        return 0;
+    }
+    if (!*known_address) {
         struct kw_handle which = {.handle = variable->number};
         struct kw_memory memory;
         int result = kw_request(KW_SYMBOL_ADDRESS, &which, sizeof which, &memory, sizeof memory);
@@ -422,9 +442,9 @@ int kw_symbol(const void *host, uint64_t *address, uint64_t *size)
                 return result;
         }
         variable->size = memory.size;
-        variable->address = memory.address;
+        *known_address = memory.address;
     }
-    *address = variable->address;
+    *address = *known_address;
     *size = variable->size;
     return 0;
 }

@@ -42,13 +42,17 @@ KW_API cudaError_t cudaGetDevice(int *device)
     return cudaSuccess;
 }
 
+/* After a failure too: the device that is to be reset may be another. */
 KW_API cudaError_t cudaSetDevice(int device)
 {
-    KW_ENTER();
+    int failure = kw_connect();
+    if (!kw_is_connected())
+        return kw_done(failure);
+    kw_uses_runtime |= !kw_driver_call;
     int result = kw_check_device(device);
     if (!result)
         kw_device = device;
-    return kw_done(result);
+    return kw_done(result ? result : failure);
 }
 
 /* The first of the list that is there, unless the thread already has a device. */
@@ -139,8 +143,10 @@ KW_API cudaError_t cudaDeviceSynchronize(void)
     return kw_done(kw_request(KW_DEVICE_SYNCHRONIZE, NULL, 0, NULL, 0));
 }
 
-/* The one call that gets through after a failure, and mends it when the worker can. The worker forgets all it was told,
-   so it is told again. */
+static void drop_peers(void);
+
+/* The one call that gets through after a failure, and mends it when the worker can. The worker forgets all it was told of the
+   device, so it is told again. */
 KW_API cudaError_t cudaDeviceReset(void)
 {
     int result = kw_connect();
@@ -150,10 +156,11 @@ KW_API cudaError_t cudaDeviceReset(void)
     result = kw_request(KW_DEVICE_RESET, NULL, 0, NULL, 0);
     if (result)
         return kw_done(result);
-    kw_drop_all_blocks();
-    kw_drop_all_streams();
     kw_drop_all_textures();
     kw_drop_all_arrays();
+    kw_drop_all_blocks();
+    kw_drop_all_streams();
+    drop_peers();
     kw_reset_modules();
     kw_forget_failure();
     cudaGetLastError();
@@ -167,16 +174,17 @@ static size_t limit[cudaLimitPersistingL2CacheSize + 1] = {
     [cudaLimitStackSize] = 1024,
     [cudaLimitPrintfFifoSize] = 1 << 20,
     [cudaLimitMallocHeapSize] = 8 << 20,
+    [cudaLimitDevRuntimePendingLaunchCount] = 2048,
     [cudaLimitMaxL2FetchGranularity] = 64,
 };
 static enum cudaFuncCache cache_config;
 
-/* Kernels that launch kernels are not supported, so neither are their limits. */
+/* Grids do not wait for those that they launch, since CUDA 12, and never here. */
 static int check_limit(enum cudaLimit which)
 {
     if ((int)which < 0 || which > cudaLimitPersistingL2CacheSize)
         return cudaErrorInvalidValue;
-    if (which == cudaLimitDevRuntimeSyncDepth || which == cudaLimitDevRuntimePendingLaunchCount)
+    if (which == cudaLimitDevRuntimeSyncDepth)
         return cudaErrorUnsupportedLimit;
     return 0;
 }
@@ -194,6 +202,9 @@ KW_API cudaError_t cudaDeviceSetLimit(enum cudaLimit which, size_t value)
 {
     KW_ENTER();
     int result = check_limit(which);
+    struct kw_handle body = {.handle = value};
+    if (!result && which == cudaLimitStackSize)
+        result = kw_request(KW_STACK_LIMIT, &body, sizeof body, NULL, 0);
     if (!result)
         limit[which] = value;
     return kw_done(result);
@@ -235,29 +246,51 @@ KW_API cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
                        : cudaSuccess);
 }
 
-/* ---- peers: no device reaches another's memory ---- */
+/* ---- peers: every device may reach every other's memory once it was asked to ---- */
+
+static uint8_t reaches[KW_DEVICES][KW_DEVICES]; /* device, peer */
+
+static void drop_peers(void)
+{
+    for (int each = 0; each < KW_DEVICES; each++)
+        reaches[kw_device][each] = reaches[each][kw_device] = 0;
+}
 
 KW_API cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
     KW_ENTER();
     if (!can)
         return kw_done(cudaErrorInvalidValue);
-    *can = 0;
-    return kw_done(kw_check_device(device) ? kw_check_device(device) : kw_check_device(peer));
+    int result = kw_check_device(device) ? kw_check_device(device) : kw_check_device(peer);
+    *can = !result && device != peer;
+    return kw_done(result);
+}
+
+static int set_peer(int peer, uint8_t is_enabled)
+{
+    struct kw_peer_access body = {.peer = (uint32_t)peer, .is_enabled = is_enabled};
+    reaches[kw_device][peer] = is_enabled;
+    return kw_command(KW_PEER_ACCESS, &body, sizeof body, NULL, 0);
 }
 
 KW_API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
 {
     KW_ENTER();
     int result = flags ? cudaErrorInvalidValue : kw_check_device(peer);
-    return kw_done(result ? result : peer == kw_device ? cudaErrorInvalidDevice : cudaErrorPeerAccessUnsupported);
+    if (!result && peer == kw_device)
+        result = cudaErrorInvalidDevice;
+    if (!result && reaches[kw_device][peer])
+        result = cudaErrorPeerAccessAlreadyEnabled;
+    return kw_done(result ? result : set_peer(peer, 1));
 }
 
 KW_API cudaError_t cudaDeviceDisablePeerAccess(int peer)
 {
     KW_ENTER();
     int result = kw_check_device(peer);
-    return kw_done(result ? result : cudaErrorPeerAccessNotEnabled);
+    if (!result && !reaches[kw_device][peer])
+        result = cudaErrorPeerAccessNotEnabled;
+    return kw_done(result ? result : set_peer(peer, 0));
 }
 
 KW_API cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int source, int destination)
@@ -267,7 +300,7 @@ KW_API cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr 
         return kw_done(cudaErrorInvalidValue);
     if (kw_check_device(source) || kw_check_device(destination) || source == destination)
         return kw_done(cudaErrorInvalidDevice);
-    *value = 0;
+    *value = attribute == cudaDevP2PAttrAccessSupported || attribute == cudaDevP2PAttrNativeAtomicSupported;
     return cudaSuccess;
 }
 

@@ -71,7 +71,7 @@ int kw_is_capturing(void);
 /* Nonzero, the error to return, for a call that must not be made while the stream is captured; the capture is over then. */
 int kw_not_while_captured(uint64_t stream);
 int kw_capture_event(uint64_t stream, cudaEvent_t event, int *result);
-int kw_capture_wait(uint64_t stream, cudaEvent_t event, int *result);
+int kw_capture_wait(uint64_t stream, int is_elsewhere, cudaEvent_t event, int *result); /* elsewhere: the event is of another device */
 
 /* ---- launch.c, copy.c ---- */
 

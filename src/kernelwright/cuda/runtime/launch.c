@@ -120,8 +120,8 @@ static int check_geometry(struct kw_kernel *kernel, dim3 grid, dim3 block, size_
         return refuse(kernel, cudaErrorLaunchOutOfResources,
                       "the number of threads per block (its __launch_bounds__ say so)", threads, kernel->max_threads);
     uint64_t limit = device->shared_bytes_per_block;
-    if (kernel->max_dynamic_shared_bytes + kernel->static_shared_bytes > limit)
-        limit = kernel->max_dynamic_shared_bytes + kernel->static_shared_bytes;
+    if (kernel->max_dynamic_shared_bytes[kw_device] + kernel->static_shared_bytes > limit)
+        limit = kernel->max_dynamic_shared_bytes[kw_device] + kernel->static_shared_bytes;
     if (shared_bytes + kernel->static_shared_bytes > limit)
         return refuse(kernel, cudaErrorInvalidValue,
                       "its shared memory in bytes (cudaFuncSetAttribute allows more than 48 KiB)",
@@ -346,7 +346,7 @@ static int set_shared_limit(struct kw_kernel *kernel, int bytes)
         return cudaErrorInitializationError;
     if (bytes < 0 || (uint64_t)bytes + kernel->static_shared_bytes > device->shared_bytes_per_block_optin)
         return cudaErrorInvalidValue;
-    kernel->max_dynamic_shared_bytes = (uint32_t)bytes;
+    kernel->max_dynamic_shared_bytes[kw_device] = (uint32_t)bytes;
     return 0;
 }
 

@@ -25,7 +25,7 @@ int kw_share_managed(void)
 {
     size_t size = (size_t)(__stop_kw_managed - __start_kw_managed);
     void *copy;
-    if (!size)
+    if (!size || (shared && kw_welcome->device_count > 1))
         return 0;
     size_t page = (size_t)getpagesize();
     if (!kw_managed_end || (uintptr_t)__start_kw_managed % page || size % page) {
@@ -43,6 +43,8 @@ int kw_share_managed(void)
         kw_say("the program's managed variables cannot be shared with the device");
         return cudaErrorOperatingSystem;
     }
+    if (kw_welcome->device_count > 1)
+        kw_keep_block((uint64_t)copy);
     section = (struct kw_block){.address = (uint64_t)__start_kw_managed, .size = size};
     shared = (uint64_t)copy;
     return 0;

@@ -67,6 +67,15 @@ void kw_each_shared_block(void (*each)(uint64_t address, uint64_t size))
     pthread_mutex_unlock(&table);
 }
 
+void kw_keep_block(uint64_t address)
+{
+    pthread_mutex_lock(&table);
+    size_t i = after(address);
+    if (i > 0)
+        block[i - 1].device = KW_DEVICES;
+    pthread_mutex_unlock(&table);
+}
+
 void kw_drop_block(uint64_t address)
 {
     pthread_mutex_lock(&table);
@@ -85,13 +94,19 @@ void kw_drop_symbol(uint64_t address)
         kw_drop_block(found.address);
 }
 
-/* Of the device; what cudaHostRegister knows is the program's own and stays. */
+int kw_is_of_this_device(const void *address)
+{
+    struct kw_block found;
+    return kw_find_block(address, &found) && found.device == kw_device;
+}
+
+/* What cudaHostRegister knows is the program's own and stays; and so do managed variables that several devices have. */
 void kw_drop_all_blocks(void)
 {
     pthread_mutex_lock(&table);
     size_t kept = 0;
     for (size_t i = 0; i < blocks; i++)
-        if (block[i].kind == KW_BLOCK_REGISTERED)
+        if (block[i].kind == KW_BLOCK_REGISTERED || block[i].device != kw_device)
             block[kept++] = block[i];
     blocks = kept;
     pthread_mutex_unlock(&table);

@@ -104,7 +104,7 @@ static int announce_variable(const struct kw_variable *variable)
         body.flags |= KW_SYMBOL_MANAGED;
         body.address = shared;
     } else if (variable->flags & KW_SYMBOL_MANAGED) {
-        body.address = variable->address;
+        body.address = variable->shared;
     }
     return kw_command(KW_REGISTER_VARIABLE, &body, sizeof body, variable->name, strlen(variable->name));
 }
@@ -137,9 +137,9 @@ void kw_reset_modules(void)
 {
     pthread_mutex_lock(&registry);
     for (size_t i = 0; i < kw_kernels.count; i++)
-        ((struct kw_kernel *)kw_kernels.item[i])->max_dynamic_shared_bytes = 0;
+        ((struct kw_kernel *)kw_kernels.item[i])->max_dynamic_shared_bytes[kw_device] = 0;
     for (size_t i = 0; i < kw_variables.count; i++)
-        ((struct kw_variable *)kw_variables.item[i])->address = 0;
+        ((struct kw_variable *)kw_variables.item[i])->address[kw_device] = 0;
     pthread_mutex_unlock(&registry);
 }
 
@@ -285,8 +285,9 @@ KW_API void __cudaUnregisterFatBinary(void **handle)
         struct kw_variable *variable = kw_variables.item[i];
         if (variable->module == module->number && variable->host) {
             variable->host = NULL;
-            if (variable->address)
-                kw_drop_symbol(variable->address);
+            for (int device = 0; device < KW_DEVICES; device++)
+                if (variable->address[device])
+                    kw_drop_symbol(variable->address[device]);
         }
     }
     module->data = NULL;
@@ -356,7 +357,7 @@ static struct kw_variable *register_variable(const struct kw_module *module, con
     variable->module = module->number;
     variable->flags = flags;
     variable->size = size;
-    variable->address = shared;
+    variable->shared = shared;
     pthread_mutex_lock(&registry);
     variable->number = (uint32_t)kw_variables.count;
     if (!append(&kw_variables, variable))

@@ -23,6 +23,8 @@
  * round trip. Stream 0 is the legacy default stream; a thread's own default stream is a stream like any other here.
  * Addresses are 64-bit. When the welcome says KW_ARENA_IS_DEVICE, device memory lies in the arena and the client copies
  * by itself after waiting for the stream; otherwise copies are messages and host bytes travel through the staging area.
+ * Several devices share the arena. What is registered is so for all of them; a variable has a place of its own on each. A
+ * reset forgets what one of them has, but for managed variables.
  * Arrays and textures need no messages: they are device memory that the client describes (texture_types.h).
  *
  * Changing anything here means raising KW_PROTOCOL_VERSION and src/kernelwright/cuda/wire/protocol.py with it; a test
@@ -33,7 +35,7 @@
 
 #include <stdint.h>
 
-#define KW_PROTOCOL_VERSION 4u
+#define KW_PROTOCOL_VERSION 5u
 #define KW_REPLY 0x8000u
 #define KW_MESSAGE_LIMIT 0xffff0000u /* bytes of one message, tail and header included */
 
@@ -82,6 +84,8 @@ enum kw_message {
     KW_DEVICE_SYNCHRONIZE = 61,      /* request  -                            -> - */
     KW_DEVICE_RESET = 62,            /* request  -                            -> -; all is forgotten, as after HELLO */
     KW_DEVICE_PROPERTIES = 63,       /* request  -                            -> kw_device_properties */
+    KW_PEER_ACCESS = 64,             /* command  kw_peer_access: kernels of the device reach the peer's memory, or no more */
+    KW_STACK_LIMIT = 65,             /* request  kw_handle (bytes of a thread) -> - */
     /* what tools ask, not programs */
     KW_LAST_ERROR = 79,              /* request  -                            -> -; the oldest error not told yet */
     KW_SWAP_KERNEL = 80,             /* request  kw_swap: kernel name NUL, blob -> -; no blob restores the original */
@@ -374,6 +378,11 @@ struct kw_device_properties {
     uint32_t virtual_device; /* 1: the virtual GPU */
     uint32_t driver_version; /* 12080: CUDA 12.8 */
     uint32_t reserved;
+};
+
+struct kw_peer_access {
+    uint32_t peer;
+    uint32_t is_enabled;
 };
 
 struct kw_note_error {

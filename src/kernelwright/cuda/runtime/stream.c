@@ -30,8 +30,8 @@ static struct CUevent_st *events;
 static uint64_t last_number; /* 0 is the legacy default stream */
 static int independent;      /* streams that do not wait for it */
 
-/* The stream behind cudaStreamPerThread. */
-static _Thread_local cudaStream_t own_stream;
+/* The stream behind cudaStreamPerThread, on each device. */
+static _Thread_local cudaStream_t own_stream[KW_DEVICES];
 
 static int create_stream(cudaStream_t *stream, unsigned int flags, int priority)
 {
@@ -76,10 +76,11 @@ static int find_stream(cudaStream_t stream, struct CUstream_st *found)
     if (stream != cudaStreamPerThread)
         return copy_stream(stream, found);
     /* Made when it is first needed, and again when another thread has reset the device. */
-    if (own_stream && !copy_stream(own_stream, found))
+    cudaStream_t *own = &own_stream[kw_device];
+    if (*own && !copy_stream(*own, found))
         return 0;
-    int result = create_stream(&own_stream, cudaStreamDefault, LEAST_PRIORITY);
-    return result ? result : copy_stream(own_stream, found);
+    int result = create_stream(own, cudaStreamDefault, LEAST_PRIORITY);
+    return result ? result : copy_stream(*own, found);
 }
 
 static int find_event(cudaEvent_t event, struct CUevent_st *found)
@@ -102,6 +103,17 @@ int kw_stream_number(cudaStream_t stream, uint64_t *number)
         result = cudaErrorInvalidResourceHandle;
     if (!result)
         *number = found.number;
+    return result;
+}
+
+int kw_stream_anywhere(cudaStream_t stream, uint64_t *number, int *device)
+{
+    struct CUstream_st found;
+    int result = find_stream(stream, &found);
+    if (!result) {
+        *number = found.number;
+        *device = found.device;
+    }
     return result;
 }
 
@@ -133,18 +145,26 @@ int kw_stream_wait(cudaStream_t stream)
 void kw_drop_all_streams(void)
 {
     pthread_mutex_lock(&list);
-    while (streams) {
-        struct CUstream_st *next = streams->next;
-        free(streams);
-        streams = next;
+    for (struct CUstream_st **link = &streams; *link;) {
+        struct CUstream_st *each = *link;
+        if (each->device != kw_device) {
+            link = &each->next;
+            continue;
+        }
+        *link = each->next;
+        independent -= (each->flags & cudaStreamNonBlocking) != 0;
+        free(each);
     }
-    while (events) {
-        struct CUevent_st *next = events->next;
-        free(events);
-        events = next;
+    for (struct CUevent_st **link = &events; *link;) {
+        struct CUevent_st *each = *link;
+        if (each->device != kw_device) {
+            link = &each->next;
+            continue;
+        }
+        *link = each->next;
+        free(each);
     }
-    independent = 0;
-    own_stream = NULL;
+    own_stream[kw_device] = NULL;
     pthread_mutex_unlock(&list);
 }
 
@@ -190,8 +210,9 @@ KW_API cudaError_t cudaStreamDestroy(cudaStream_t stream)
     if (!dropped)
         return kw_done(cudaErrorInvalidResourceHandle);
     struct kw_handle body = {.handle = dropped->number};
+    int device = dropped->device;
     free(dropped);
-    return kw_done(kw_command(KW_STREAM_DESTROY, &body, sizeof body, NULL, 0));
+    return kw_done(kw_command_to(device, KW_STREAM_DESTROY, &body, sizeof body));
 }
 
 KW_API cudaError_t cudaStreamSynchronize(cudaStream_t stream)
@@ -218,12 +239,12 @@ KW_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, u
     int result = flags & ~(unsigned)cudaEventWaitExternal ? cudaErrorInvalidValue : find_stream(stream, &waiting);
     if (!result)
         result = find_event(event, &awaited);
-    if (!result && kw_capture_wait(waiting.number, event, &result))
+    if (!result && kw_capture_wait(waiting.number, waiting.device != awaited.device, event, &result))
         return kw_done(result);
     if (result || !awaited.is_recorded)
         return kw_done(result);
     struct kw_event body = {.event = awaited.number, .stream = waiting.number};
-    return kw_done(kw_command(KW_STREAM_WAIT, &body, sizeof body, NULL, 0));
+    return kw_done(kw_command_to(waiting.device, KW_STREAM_WAIT, &body, sizeof body));
 }
 
 KW_API cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags)
@@ -253,7 +274,7 @@ static struct CUstream_st default_attributes = {.policy = cudaSyncPolicyAuto};
 static struct CUstream_st *attributes_of(cudaStream_t stream)
 {
     if (stream == cudaStreamPerThread)
-        stream = own_stream;
+        stream = own_stream[kw_device];
     if (stream == 0 || stream == cudaStreamLegacy)
         return &default_attributes;
     struct CUstream_st *each = streams;
@@ -435,7 +456,7 @@ KW_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stre
     if (result || kw_capture_event(in.number, event, &result))
         return kw_done(result);
     struct kw_event body = {.event = found.number, .stream = in.number, .flags = found.flags};
-    result = kw_command(KW_EVENT_RECORD, &body, sizeof body, NULL, 0);
+    result = kw_command_to(in.device, KW_EVENT_RECORD, &body, sizeof body);
     if (!result)
         event->is_recorded = 1;
     return kw_done(result);
@@ -475,7 +496,8 @@ KW_API cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, 
     int result = milliseconds ? find_event(start, &first) : cudaErrorInvalidValue;
     if (!result)
         result = find_event(end, &last);
-    if (!result && ((first.flags | last.flags) & cudaEventDisableTiming || !first.is_recorded || !last.is_recorded))
+    if (!result && ((first.flags | last.flags) & cudaEventDisableTiming || !first.is_recorded || !last.is_recorded ||
+                    first.device != last.device))
         result = cudaErrorInvalidResourceHandle;
     if (result)
         return kw_done(result);

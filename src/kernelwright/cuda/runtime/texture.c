@@ -20,6 +20,7 @@ struct object {
 /* A texture reference that has been bound at least once. */
 struct binding {
     const struct textureReference *reference;
+    int device;
     void *descriptor;
     int is_bound;
     struct binding *next;
@@ -56,7 +57,9 @@ static int describe_resource(const struct cudaResourceDesc *resource, struct kwT
             return cudaErrorInvalidChannelDescriptor;
         to->data = kw_managed_address((uint64_t)resource->res.linear.devPtr);
         to->width = (unsigned)(resource->res.linear.sizeInBytes / kw_element_size(format));
-        to->row_bytes = to->slice_bytes = reach = resource->res.linear.sizeInBytes;
+        to->row_bytes = to->slice_bytes = resource->res.linear.sizeInBytes;
+        /* It may be longer than its memory, as NVIDIA's driver lets it be: what is fetched behind that is read past a buffer. */
+        reach = 1;
         break;
     case cudaResourceTypePitch2D:
         *format = resource->res.pitch2D.desc;
@@ -237,11 +240,11 @@ KW_API cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *descr
 
 /* ---- texture references ---- */
 
-/* The binding of a registered reference, made when it is not there yet; NULL when there is no memory for it. */
+/* The binding of a registered reference on this thread's device, made when it is not there yet; NULL when there is no memory for it. */
 static struct binding *find_binding(const struct textureReference *reference, int make)
 {
     struct binding *found = bindings;
-    while (found && found->reference != reference)
+    while (found && (found->reference != reference || found->device != kw_device))
         found = found->next;
     if (found || !make)
         return found;
@@ -252,6 +255,7 @@ static struct binding *find_binding(const struct textureReference *reference, in
     }
     if (found) {
         found->reference = reference;
+        found->device = kw_device;
         found->next = bindings;
         bindings = found;
     }
@@ -394,19 +398,27 @@ KW_API cudaError_t cudaGetTextureReference(const struct textureReference **textu
     return cudaSuccess;
 }
 
-/* After a reset of the device, which has taken their memory. */
+/* After a reset of this thread's device, which has taken their memory; before its blocks are dropped. */
 void kw_drop_all_textures(void)
 {
     pthread_mutex_lock(&table);
-    while (objects) {
-        struct object *next = objects->next;
-        free(objects);
-        objects = next;
+    for (struct object **link = &objects; *link;) {
+        struct object *each = *link;
+        if (!kw_is_of_this_device((void *)each->handle)) {
+            link = &each->next;
+            continue;
+        }
+        *link = each->next;
+        free(each);
     }
-    while (bindings) {
-        struct binding *next = bindings->next;
-        free(bindings);
-        bindings = next;
+    for (struct binding **link = &bindings; *link;) {
+        struct binding *each = *link;
+        if (each->device != kw_device) {
+            link = &each->next;
+            continue;
+        }
+        *link = each->next;
+        free(each);
     }
     pthread_mutex_unlock(&table);
 }

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from enum import IntEnum, IntFlag
 
+from kernelwright.cuda.wire.device_messages import DeviceProperties as DeviceProperties
+from kernelwright.cuda.wire.device_messages import PeerAccess as PeerAccess
 from kernelwright.cuda.wire.library_messages import Argument as Argument
 from kernelwright.cuda.wire.library_messages import ArgumentKind as ArgumentKind
 from kernelwright.cuda.wire.library_messages import LibraryAnswer as LibraryAnswer
@@ -15,10 +17,10 @@ from kernelwright.cuda.wire.library_messages import LibraryCall as LibraryCall
 from kernelwright.cuda.wire.runtime_compilation import Compile as Compile
 from kernelwright.cuda.wire.runtime_compilation import Compiled as Compiled
 from kernelwright.cuda.wire.structures import Body as Body  # for those who carry any of these
-from kernelwright.cuda.wire.structures import f64, i32, u8, u16, u32, u64
+from kernelwright.cuda.wire.structures import f64, i32, u16, u32, u64
 from kernelwright.lazy_dataclasses import dataclass
 
-VERSION = 4
+VERSION = 5
 REPLY = 0x8000
 MESSAGE_LIMIT = 0xFFFF0000
 
@@ -64,6 +66,8 @@ class Message(IntEnum):
     DEVICE_SYNCHRONIZE = 61
     DEVICE_RESET = 62
     DEVICE_PROPERTIES = 63
+    PEER_ACCESS = 64
+    STACK_LIMIT = 65
     LAST_ERROR = 79
     SWAP_KERNEL = 80
     COUNTERS = 81
@@ -369,62 +373,6 @@ class Milliseconds(Body):
 
 
 @dataclass(frozen=True)
-class DeviceProperties(Body):
-    """struct kw_device_properties. ``name``: UTF-8, NUL-padded."""
-
-    c_name = "kw_device_properties"
-    name: bytes = u8(256)
-    uuid: bytes = u8(16)
-    global_bytes: int = u64()
-    shared_bytes_per_block: int = u64()
-    shared_bytes_per_block_optin: int = u64()
-    shared_bytes_per_multiprocessor: int = u64()
-    reserved_shared_bytes_per_block: int = u64()
-    constant_bytes: int = u64()
-    max_pitch: int = u64()
-    texture_alignment: int = u64()
-    texture_pitch_alignment: int = u64()
-    surface_alignment: int = u64()
-    major: int = u32()
-    minor: int = u32()
-    multiprocessors: int = u32()
-    warp_size: int = u32()
-    max_threads_per_block: int = u32()
-    max_threads_per_multiprocessor: int = u32()
-    max_blocks_per_multiprocessor: int = u32()
-    max_block: tuple[int, ...] = u32(3)
-    max_grid: tuple[int, ...] = u32(3)
-    registers_per_block: int = u32()
-    registers_per_multiprocessor: int = u32()
-    clock_khz: int = u32()
-    memory_clock_khz: int = u32()
-    memory_bus_bits: int = u32()
-    l2_bytes: int = u32()
-    persisting_l2_bytes: int = u32()
-    async_engines: int = u32()
-    ecc: int = u32()
-    integrated: int = u32()
-    concurrent_kernels: int = u32()
-    concurrent_managed_access: int = u32()
-    pageable_memory_access: int = u32()
-    cooperative_launch: int = u32()
-    compute_preemption: int = u32()
-    single_to_double_ratio: int = u32()
-    max_texture_1d: int = u32()
-    max_texture_1d_linear: int = u32()
-    max_texture_2d: tuple[int, ...] = u32(2)
-    max_texture_2d_linear: tuple[int, ...] = u32(3)
-    max_texture_3d: tuple[int, ...] = u32(3)
-    pci_bus: int = u32()
-    pci_device: int = u32()
-    pci_domain: int = u32()
-    kernel_timeout: int = u32()
-    virtual_device: int = u32()
-    driver_version: int = u32()
-    reserved: int = u32()
-
-
-@dataclass(frozen=True)
 class Swap(Body):
     """struct kw_swap."""
 
@@ -491,6 +439,8 @@ MESSAGES: dict[Message, Kind] = {
     Message.DEVICE_SYNCHRONIZE: Kind(Nothing, Nothing),
     Message.DEVICE_RESET: Kind(Nothing, Nothing),
     Message.DEVICE_PROPERTIES: Kind(Nothing, DeviceProperties),
+    Message.PEER_ACCESS: Kind(PeerAccess),
+    Message.STACK_LIMIT: Kind(Handle, Nothing),
     Message.LAST_ERROR: Kind(Nothing, Nothing),
     Message.SWAP_KERNEL: Kind(Swap, Nothing),
     Message.COUNTERS: Kind(Handle, Nothing),

@@ -23,7 +23,7 @@ from kernelwright.cuda.names import readable
 from kernelwright.cuda.wire import protocol as wire
 from kernelwright.cuda.wire.channel import Received
 from kernelwright.cuda.wire.protocol import MemoryKind, Message
-from kernelwright.device.arena import Arena
+from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.checking.findings import CheckFinding, End, Findings
 from kernelwright.device.checking.host_lines import HostLines
 from kernelwright.device.checking.launch_findings import WIDEST_FIRST, LaunchFindings, routine_finding
@@ -85,6 +85,7 @@ class Checker(Observer):
 
     def attach(self, session: CheckedSession) -> None:
         self._session = session
+        self._waiting.matters = session.arena.devices > 1
 
     @property
     def _arena(self) -> Arena:
@@ -146,7 +147,7 @@ class Checker(Observer):
             self._definition(execution),
             readable(execution.launch.kernel),
         )
-        self._add_all(self._waiting.issue(execution.stream, work))
+        self._add_all(self._waiting.issue(execution.stream, work, device=self._arena.device))
 
     def _definition(self, execution: Execution) -> End:
         place = function_location(execution.loaded.module.functions[execution.launch.kernel])
@@ -167,8 +168,7 @@ class Checker(Observer):
             self._add_all(self._waiting.free(self._arena.find_freed(body.handle)))
             self._touched.freed(body.handle)
         elif message.type is Message.DEVICE_RESET:
-            self._touched.reset()
-            self._waiting = Waiting()
+            self._touched.keep(self._arena.buffers)
         elif isinstance(body, wire.NoteError):
             self._note_error(body.error, message.tail)
         elif isinstance(body, wire.HostAccess):
@@ -191,7 +191,9 @@ class Checker(Observer):
                 self._touched.copy(arena, to, start, b.width)
                 reads += _box(arena, start, b.width)
                 writes += _box(arena, to, b.width)
-        self._add_all(self._waiting.issue(b.stream, Work("a copy", reads, writes)))
+        peer = next((end.buffer.device for end in reads + writes if _is_of_peer(arena, end.buffer)), None)
+        work = Work("a copy", reads, writes)
+        self._add_all(self._waiting.issue(b.stream, work, device=arena.device, peer=peer))
 
     def _fill(self, b: wire.Fill) -> None:
         writes = []
@@ -199,7 +201,7 @@ class Checker(Observer):
         for row in range(b.height):
             self._touched.fill(arena, b.address + row * b.pitch, b.width)
             writes += _box(arena, b.address + row * b.pitch, b.width)
-        self._add_all(self._waiting.issue(b.stream, Work("cudaMemset", [], writes)))
+        self._add_all(self._waiting.issue(b.stream, Work("cudaMemset", [], writes), device=arena.device))
 
     def _host(self, b: wire.HostAccess, tail: bytes) -> None:
         if b.written & 1:
@@ -212,7 +214,8 @@ class Checker(Observer):
             place = self._lines.first_of(tail.rstrip(b"\0").decode(errors="surrogateescape")) if found else None
             self._add_all([_at(one, place) for one in found])
         else:
-            self._add_all(self._waiting.issue(b.stream, Work("cudaMemcpy", reads, writes), waits=True))
+            work = Work("cudaMemcpy", reads, writes)
+            self._add_all(self._waiting.issue(b.stream, work, waits=True, device=self._arena.device))
 
     def after_library_call(self, call: Call, seconds: float) -> None:
         for address, size in call.writes:
@@ -220,7 +223,7 @@ class Checker(Observer):
         reads, writes = (
             [b for at, size in pieces for b in _box(self._arena, at, size)] for pieces in (call.reads, call.writes)
         )
-        self._add_all(self._waiting.issue(call.stream, Work(call.name, reads, writes)))
+        self._add_all(self._waiting.issue(call.stream, Work(call.name, reads, writes), device=self._arena.device))
 
     def library_fault(self, routine: str, kind: str, message: str) -> None:
         self.findings.add(routine_finding(routine, kind, message))
@@ -269,6 +272,10 @@ def _at(one: CheckFinding, place: End | None) -> CheckFinding:
         return one
     other = End(one.file, one.line) if one.line else one.also
     return replace(one, file=place.file, line=place.line, also=other)
+
+
+def _is_of_peer(arena: Arena, buffer: Buffer) -> bool:
+    return buffer.device != arena.device and not buffer.is_shared
 
 
 def _box(arena: Arena, address: int, size: int) -> list[Bytes]:

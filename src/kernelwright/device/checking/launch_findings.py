@@ -30,7 +30,7 @@ _FAULTS: dict[str, tuple[FindingKind, Hint]] = {
     "endless": ("launch", "launch endless"),
     "assert": ("launch", "launch assert"),
     "trap": ("launch", "launch assert"),
-    "stack": ("launch", "launch"),
+    "stack": ("launch", "launch stack"),
 }
 _SCOPES = {"warp": "lanes of one warp", "block": "different warps of a block", "grid": "different blocks"}
 WIDEST_FIRST = ("grid", "block", "warp")

@@ -57,8 +57,10 @@ class Touched:
     def freed(self, address: int) -> None:
         self._flags.pop(address, None)
 
-    def reset(self) -> None:
-        self._flags.clear()
+    def keep(self, buffers: Iterable[Buffer]) -> None:
+        """All others are gone."""
+        left = {buffer.address for buffer in buffers}
+        self._flags = {address: flags for address, flags in self._flags.items() if address in left}
 
     def follow(self, buffers: Iterable[Buffer]) -> dict[int, Flags]:
         """The flags by address, with those of buffers that nobody told us of: variables, which begin with values."""

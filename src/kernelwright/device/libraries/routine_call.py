@@ -183,7 +183,7 @@ class Call:
         if address % type.size and address % min(type.size, 8):
             raise MemoryFault("misaligned", f"{told} at {address:#x}: not a multiple of {min(type.size, 8)}")
         buffer = self.arena.find(address)
-        if buffer is None or address + size > buffer.end:
+        if buffer is None or address + size > buffer.end or not self.arena.reaches(buffer):
             raise _outside(self.arena, told, address, size, buffer)
         return np.frombuffer(self.arena.bytes(address, size), type.storage)
 
@@ -216,6 +216,8 @@ def _runs(shape: tuple[int, ...], strides: tuple[int, ...], span: int) -> list[t
 def _outside(arena: Arena, told: str, address: int, size: int, buffer: Buffer | None) -> MemoryFault:
     if address == 0:
         return MemoryFault("out-of-bounds", f"{told} is null")
+    if buffer is not None and not arena.reaches(buffer):
+        return MemoryFault("out-of-bounds", f"{told} at {address:#x} lies in '{buffer.name}', memory of another device")
     if buffer is not None:
         past = address + size - buffer.end
         return MemoryFault(

@@ -126,7 +126,7 @@ class CudaDevice:
             except DriverError as error:
                 return _failure_of(error)
 
-    def launch(self, body: bytes) -> Failure | None:
+    def launch(self, body: bytes, device: int = 0) -> Failure | None:
         with self._watched():
             try:
                 self._launch(body)
@@ -402,6 +402,9 @@ class CudaDevice:
     def _device_properties(self, message: Received) -> Answer:
         return Answer(self.gpu.properties)
 
+    def _stack_limit(self, message: Received) -> None:
+        self._driver.limit_stack(handle_of(message))
+
     def _nothing(self, message: Received) -> None:
         """Errors that wait are told by whoever answers."""
 
@@ -440,6 +443,7 @@ TABLE: dict[Message, Callable[[CudaDevice, Received], Answer | None]] = {
     Message.DEVICE_SYNCHRONIZE: CudaDevice._device_synchronize,
     Message.DEVICE_RESET: CudaDevice._device_reset,
     Message.DEVICE_PROPERTIES: CudaDevice._device_properties,
+    Message.STACK_LIMIT: CudaDevice._stack_limit,
     Message.LAST_ERROR: CudaDevice._nothing,
     Message.SWAP_KERNEL: CudaDevice._swap_kernel,
 }

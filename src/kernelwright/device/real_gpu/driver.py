@@ -78,6 +78,10 @@ def binding() -> Any:
     return driver
 
 
+_STACK_SIZE = 0
+"""CU_LIMIT_STACK_SIZE."""
+
+
 class Driver:
     """One GPU's driver in this process. Not for several threads at once, but for ``synchronize`` beside a watchdog."""
 
@@ -303,6 +307,10 @@ class Driver:
     def synchronize(self) -> None:
         """Waits for all work. Raises what went wrong with it."""
         self._call("cuCtxSynchronize")
+
+    def limit_stack(self, size: int) -> None:
+        """Gives each thread so many bytes of stack, or more."""
+        self._call("cuCtxSetLimit", self._cuda.CUlimit(_STACK_SIZE), size)
 
     def launch(self, function: int, launch: Launch, stream: int = 0) -> None:
         """Starts a kernel: ``function`` is the handle of the one that ``launch`` names."""

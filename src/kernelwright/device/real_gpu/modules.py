@@ -9,6 +9,7 @@ from kernelwright.architectures import architecture
 from kernelwright.cuda import blob
 from kernelwright.cuda.names import readable
 from kernelwright.cuda.wire.protocol import FunctionAttributes, ModuleFormat, Parameter
+from kernelwright.device.execution import LAUNCH_QUEUE
 from kernelwright.device.real_gpu.driver import NOT_FOUND, DriverError
 from kernelwright.device.real_gpu.gpu import CudaGpu, CudaLoaded
 from kernelwright.device.serving.errors import CudaError, Refused
@@ -192,6 +193,11 @@ class CudaModules:
                 CudaError.NOT_SUPPORTED,
                 "__managed__ variables, and variables that several files share, are not built for real GPUs yet: "
                 "use the virtual GPU (--device auto)",
+            )
+        if any(v.name == LAUNCH_QUEUE for v in content.variables):
+            raise Refused(
+                CudaError.NOT_SUPPORTED,
+                "kernels that launch kernels run on the virtual GPU alone: --device h200",
             )
         if arch in content.cubin:
             return content.cubin[arch]

@@ -24,9 +24,9 @@ from typing import Any
 from kernelwright.codegen.fused_products import contractions
 from kernelwright.codegen.joined_accesses import joined_alignment
 from kernelwright.codegen.memory_layout import align_of, round_up, store_size
-from kernelwright.device.arena import GENERIC, LOCAL_BASE
+from kernelwright.device.arena import GENERIC
 from kernelwright.device.reference import intrinsic_helpers, operations
-from kernelwright.device.reference.local_memory import Frame
+from kernelwright.device.reference.local_memory import Frame, copy_in, too_deep
 from kernelwright.device.reference.memory_access import FIND, read_bytes, write_bytes
 from kernelwright.device.reference.straight_code import Run, Runs, search
 from kernelwright.device.reference.thread_state import PAUSE, QUANTUM, Stop, Thread
@@ -87,9 +87,16 @@ class Body:
     """Translates one function: what the handler of every instruction receives. It imports none of them."""
 
     def __init__(
-        self, program: Program, function: Function, frame: Frame, byval: dict[Value, Type], handlers: Handlers
+        self,
+        program: Program,
+        function: Function,
+        frame: Frame,
+        byval: dict[Value, Type],
+        handlers: Handlers,
+        is_recursive: bool = False,
     ) -> None:
-        """``handlers`` translates each opcode but phis and terminators."""
+        """``handlers`` translates each opcode but phis and terminators. ``is_recursive``: it may be called while it runs."""
+        self.is_recursive = is_recursive
         self.handlers = handlers
         self.program = program
         self.function = function
@@ -395,6 +402,9 @@ class Body:
         if self.frame.size:
             lines += ["sp = T.sp", f"fp = sp + {self.frame.align - 1} & {-self.frame.align}"]
             lines.append(f"T.sp = fp + {round_up(self.frame.size, 16)}")
+        if self.is_recursive:
+            name, site = self.program.keep("F", self.function), self.program.site(self.function.entry.instructions[0])
+            lines.append(f"if T.sp > T.local.size: too_deep(T, {name}, {site})")
         for value, type in self.byval.items():
             offset = self.frame.offsets[value]
             name, site = self.names[value], self.program.site(self.function.entry.instructions[0])
@@ -472,15 +482,6 @@ def _unreachable(t: Thread, site: int) -> None:
     raise Stop("trap", "the thread reached a place that the program promised it never would", t, site)
 
 
-def _copy_in(t: Thread, value: int | bytes, offset: int, size: int, site: int) -> int:
-    """A ``byval`` parameter: the bytes of the launch, or those a pointer names, copied into local memory."""
-    data = value if isinstance(value, bytes) else read_bytes(t, value, size, 1, site)
-    t.local.raw[offset : offset + size] = data
-    if t.local.written is not None:
-        t.local.written[offset : offset + size] = b"\1" * size
-    return LOCAL_BASE + offset
-
-
 Handlers = dict[str, Callable[["Body", Instruction], None]]
 
 HELPERS: dict[str, Any] = {
@@ -492,6 +493,7 @@ HELPERS: dict[str, Any] = {
     "from_bits_of": from_bits_of,
     "to_bits_of": to_bits_of,
     "unreachable": _unreachable,
-    "copy_in": _copy_in,
+    "copy_in": copy_in,
+    "too_deep": too_deep,
     "negate": operations.negate,
 }

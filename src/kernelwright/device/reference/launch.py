@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from dataclasses import replace
 
 from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, WINDOW, Arena
@@ -19,11 +20,13 @@ from kernelwright.device.schedule import Schedule
 from kernelwright.device.variables import Variables, load_variables
 from kernelwright.errors import Misuse
 from kernelwright.ir.module import Module
-from kernelwright.launch import Triple
+from kernelwright.launch import STACK_BYTES, Triple
 from kernelwright.lazy_dataclasses import dataclass
 
 RESIDENT = 4096
 """Blocks that may be unfinished at once, when earlier ones spin waiting for later ones; of a cooperative launch all may."""
+DEEP = 20_000
+"""Levels of Python calls while functions call themselves: what a thread's stack holds, and more."""
 BUDGET = 50_000_000
 FORWARD = Schedule()
 
@@ -148,6 +151,7 @@ def run_reference(
     watch: Watch | None = None,
     overread: int | None = None,
     is_cooperative: bool = False,
+    stack_bytes: int = STACK_BYTES,
 ) -> ReferenceResult:
     """Runs one kernel on the memory of ``arena``.
 
@@ -156,7 +160,8 @@ def run_reference(
     make. ``variables`` are the module's device variables when they are in memory already (``load_variables``); otherwise
     they are loaded, with their initial values, for this launch. ``watch`` looks for races and for reads of memory nobody
     wrote; what it sees is in the result's ``findings``. ``overread`` is the byte that a read past a buffer gives, None where that
-    is a fault. ``is_cooperative``: blocks may wait for all of the grid. A ``Translation`` in place of the module saves the work of
+    is a fault. ``is_cooperative``: blocks may wait for all of the grid. ``stack_bytes``: of each thread, where functions call
+    themselves. A ``Translation`` in place of the module saves the work of
     translating again; it must have been made with the same choice of ``watched``.
 
     What the kernel does wrong is the result's ``fault``. Raises ``CompileError`` for code that the virtual GPU refuses,
@@ -172,9 +177,13 @@ def run_reference(
     if translation.program.watched != (watch is not None):
         raise Misuse("A launch is watched exactly when its translation was made for it.", hint="pass watched=True")
     values = translation.arguments(parameters)
+    stack = stack_bytes if translation.has_stack else 0
+    if stack:
+        sys.setrecursionlimit(max(DEEP, sys.getrecursionlimit()))
     launch = RunningLaunch(
         translation.entry, values, GlobalMemory(arena, overread), grid, block,
-        shared_bytes, translation.shared.total(shared_bytes), translation.local_bytes, schedule, budget, watch, is_cooperative,
+        shared_bytes, translation.shared.total(shared_bytes), translation.local_bytes + stack, schedule, budget, watch, is_cooperative,
+        stack,
     )  # fmt: skip
     run = ReferenceRun(translation, launch)
     fault, exited_early = None, False
@@ -205,6 +214,7 @@ def execute_reference(execution: Execution, arena: Arena, *, watch: Watch | None
         loaded.module, launch.kernel, launch.grid, launch.block, launch.parameters, arena,
         variables=loaded.variables, shared_bytes=launch.shared_bytes, schedule=execution.schedule,
         budget=execution.budget, watch=watch, overread=execution.overread, is_cooperative=launch.is_cooperative,
+        stack_bytes=launch.stack_bytes,
     )  # fmt: skip
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from kernelwright.codegen.call_graph import stack_is_full
 from kernelwright.codegen.memory_layout import align_of, alloc_size, round_up
+from kernelwright.device.arena import LOCAL_BASE
+from kernelwright.device.reference.memory_access import read_bytes
+from kernelwright.device.reference.thread_state import Stop, Thread
 from kernelwright.device.reference.unsupported import refuse
 from kernelwright.ir import types as ty
 from kernelwright.ir.constants import ConstantInt
@@ -22,8 +26,13 @@ class Frame:
     align: int
 
 
-def frame_of(function: Function, byval: dict[Value, tuple[Type, int]]) -> Frame:
-    """Where parameters passed by value and allocas lie. Raises ``CompileError`` for an alloca of no fixed size."""
+ALIGN = 16
+"""Bytes between the starts of frames are a multiple of that."""
+
+
+def frame_of(function: Function, byval: dict[Value, tuple[Type, int]], least: int = 0) -> Frame:
+    """Where parameters passed by value and allocas lie, in ``least`` bytes or more. Raises ``CompileError`` for an alloca of no fixed
+    size."""
     offsets: dict[Value, int] = {}
     end, widest = 0, 16
     for value, (type, align) in byval.items():
@@ -38,4 +47,18 @@ def frame_of(function: Function, byval: dict[Value, tuple[Type, int]]) -> Frame:
         align = i.align or align_of(i.allocated_type)
         offsets[i] = start = round_up(end, align)
         end, widest = start + alloc_size(i.allocated_type) * count.unsigned, max(widest, align)
-    return Frame(offsets, end, widest)
+    return Frame(offsets, max(end, least), widest)
+
+
+def too_deep(t: Thread, function: Function, site: int) -> None:
+    """The stack has no room for another frame. Raises ``Stop``."""
+    raise Stop("stack", stack_is_full(function, t.block.launch.stack_bytes), t, site)
+
+
+def copy_in(t: Thread, value: int | bytes, offset: int, size: int, site: int) -> int:
+    """A ``byval`` parameter: the bytes of the launch, or those a pointer names, copied into local memory."""
+    data = value if isinstance(value, bytes) else read_bytes(t, value, size, 1, site)
+    t.local.raw[offset : offset + size] = data
+    if t.local.written is not None:
+        t.local.written[offset : offset + size] = b"\1" * size
+    return LOCAL_BASE + offset

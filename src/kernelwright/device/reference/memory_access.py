@@ -35,6 +35,8 @@ def find_global(t: Thread, address: int, size: int, align: int, code: str, site:
         _misaligned(t, address, size, align, site, write)
     memory = t.block.launch.memory
     buffer = memory.arena.find(address)
+    if buffer is not None and not memory.arena.reaches(buffer):
+        _outside(t, address, size, site, write)
     if buffer is None or address + size > buffer.end or (write and not buffer.writable):
         past = None if write else read_past_buffer(t, address, size, site)
         if past is None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernelwright.codegen.device_heap import heap_function
-from kernelwright.codegen.indirect_calls import is_indirect, meant_functions
+from kernelwright.codegen.call_graph import called_functions, recursive_groups
 from kernelwright.codegen.memory_layout import (
     Parameter,
     ParameterLayout,
@@ -22,10 +21,10 @@ from kernelwright.device.reference import body, calls
 from kernelwright.device.reference.body import Body, Program
 from kernelwright.device.reference.calls import CALLS, may_wait
 from kernelwright.device.reference.instructions import INSTRUCTIONS
-from kernelwright.device.reference.local_memory import Frame, frame_of
+from kernelwright.device.reference.local_memory import ALIGN, Frame, frame_of
 from kernelwright.device.value_layout import Constants, decoder
 from kernelwright.device.variables import Variables
-from kernelwright.errors import CompileError, Misuse
+from kernelwright.errors import Misuse
 from kernelwright.ir.module import Function, Module
 from kernelwright.ir.types import Type
 from kernelwright.ir.values import Value
@@ -42,10 +41,13 @@ class Translation:
         self.program = Program(Constants(addresses, GENERIC), watched=watched)
         self.program.namespace["RESERVED"] = self.shared.reserved
         functions = [f for f in reachable_functions(self.kernel) if f.blocks]
-        self.calls = {f: _callees(f) for f in functions}
-        _refuse_recursion(self.kernel, self.calls, ())
+        self.calls = {f: called_functions(f) for f in functions}
+        self._groups = recursive_groups(self.kernel)
         self._byval = {f: _byval_parameters(f, self.layout if f is self.kernel else None) for f in functions}
-        self.frames = {f: frame_of(f, self._byval[f]) for f in functions}
+        least = {f: ALIGN if f in self._groups else 0 for f in functions}
+        self.frames = {f: frame_of(f, self._byval[f], least[f]) for f in functions}
+        self.has_stack = bool(self._groups)
+        """Whether functions may be called while they run: threads then have a stack behind their ``local_bytes``."""
         self.local_bytes = self._local_bytes(self.kernel, 0, {})
         self._find_generators(functions)
         self.sources: dict[str, str] = {}
@@ -88,7 +90,8 @@ class Translation:
     def _translate(self, function: Function) -> None:
         program = self.program
         byval = {value: type for value, (type, _) in self._byval[function].items()}
-        translated = Body(program, function, self.frames[function], byval, {**INSTRUCTIONS, **CALLS})
+        is_recursive = function in self._groups
+        translated = Body(program, function, self.frames[function], byval, {**INSTRUCTIONS, **CALLS}, is_recursive)
         name = program.names[function]
         text = self.sources[function.name] = translated.source(name)
         exec(compile(text, f"<reference translation of {function.name}>", "exec"), program.namespace)
@@ -106,7 +109,10 @@ class Translation:
             program.generators |= more
 
     def _local_bytes(self, function: Function, start: int, known: dict[tuple[Function, int], int]) -> int:
-        """The end of the highest frame when ``function`` is called with the stack at ``start``; 0 when there is none."""
+        """The end of the highest frame when ``function`` is called with the stack at ``start``; 0 when there is none. Of functions that
+        may be called while they run, frames and what they call are in the stack."""
+        if self._groups:
+            return sum(round_up(f.size, ALIGN) for f in self.frames.values())
         key = (function, start)
         if key not in known:
             frame: Frame = self.frames[function]
@@ -135,35 +141,3 @@ def _byval_parameters(function: Function, layout: ParameterLayout | None) -> dic
     layout = layout or parameter_layout(function)
     pairs = zip(function.arguments, layout.parameters, strict=True)
     return {a: (p.type, max(p.align, align_of(p.type))) for a, p in pairs if p.byval}
-
-
-def _callees(function: Function) -> list[Function]:
-    """The defined functions that a function calls, or may call by a pointer, each once."""
-    found: dict[Function, None] = {}
-    for i in function.instructions():
-        if i.opcode == "call" and isinstance(i.callee, Function):
-            callee = heap_function(i.callee) or i.callee
-            if callee.blocks:
-                found[callee] = None
-        elif is_indirect(i):
-            found |= dict.fromkeys(meant_functions(i))
-    return list(found)
-
-
-def _refuse_recursion(function: Function, calls: dict[Function, list[Function]], path: tuple[Function, ...]) -> None:
-    """Raises ``CompileError`` when a call leads back to a function that is still running."""
-    checked: set[Function] = set()
-
-    def visit(f: Function, path: tuple[Function, ...]) -> None:
-        if f in path:
-            cycle = " -> ".join(g.name for g in (*path[path.index(f) :], f))
-            raise CompileError(
-                f"The virtual GPU cannot run recursive functions: {cycle}.",
-                hint="rewrite the recursion as a loop with a local array as its stack",
-            )
-        if f not in checked:
-            for callee in calls[f]:
-                visit(callee, (*path, f))
-            checked.add(f)
-
-    visit(function, path)

@@ -167,6 +167,8 @@ class RunningLaunch:
     budget: int
     watch: AccessWatch | None
     is_cooperative: bool = False
+    stack_bytes: int = 0
+    """Of those, at most, where functions call themselves."""
     text: list[str] = field(default_factory=list)
     overreads: dict[tuple[int, bool, int], SeenOverread] = field(default_factory=dict)
     """By site, side and address of the buffer."""

@@ -21,17 +21,18 @@ Note = Callable[[int, int, bool], None]
 
 
 class Allocations:
-    """The allocations of one program in ``arena``, within what the settings and the machine allow."""
+    """The allocations of one program on one device in ``arena``, within what the settings and the machine allow."""
 
     def __init__(self, arena: Arena, settings: Settings) -> None:
         self._arena = arena
         self._gpu = settings.gpu
-        self._capacity = capacity_bytes(settings.gpu.memory_bytes, settings.memory_bytes)
+        self._capacity = capacity_bytes(settings.gpu.memory_bytes, settings.memory_bytes, settings.gpus)
+        self._whose = " of device {}" if settings.gpus > 1 else ""
         self.start_over()
 
     def start_over(self) -> None:
         """Nothing is allocated any more; the arena is somebody else's to reset."""
-        self._arena.host_writes = False
+        self._arena.host_writes = any(buffer.is_shared for buffer in self._arena.buffers)
         self._sizes: dict[int, int] = {}
         self._count = 0
         self._used = 0
@@ -44,12 +45,14 @@ class Allocations:
         """The address of ``size`` new bytes. Raises ``Refused`` when there is no room."""
         if size > self.free_bytes:
             raise Refused(CudaError.MEMORY_ALLOCATION, self._no_room(size))
-        fill = POISON if size <= POISON_UP_TO and kind == MemoryKind.DEVICE else None
+        is_shared = kind != MemoryKind.DEVICE
+        fill = POISON if size <= POISON_UP_TO and not is_shared else None
+        name = f"{_KINDS[MemoryKind(kind)]} allocation {self._count + 1}{self._whose.format(self._arena.device)}"
         try:
-            buffer = self._arena.allocate(size, f"{_KINDS[MemoryKind(kind)]} allocation {self._count + 1}", fill=fill)
+            buffer = self._arena.allocate(size, name, fill=fill, is_shared=is_shared)
         except DeviceError as error:
             raise Refused(CudaError.MEMORY_ALLOCATION, error.message) from None
-        self._arena.host_writes |= kind != MemoryKind.DEVICE
+        self._arena.host_writes |= is_shared
         self._count += 1
         self._sizes[buffer.address] = size
         self._used += size

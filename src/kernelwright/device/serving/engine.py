@@ -6,15 +6,16 @@ reads its inputs or allocates memory first does not wait for it.
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kernelwright.cuda.names import readable
 from kernelwright.device.arena import Arena
-from kernelwright.device.execution import Execution
+from kernelwright.device.execution import LAUNCH_QUEUE, Execution
 from kernelwright.device.serving.errors import CudaError, Failure, Refused, defect, error_of
 from kernelwright.device.serving.observer import Observer
 from kernelwright.device.serving.registry import Registered, Runnable
@@ -22,9 +23,11 @@ from kernelwright.device.serving.watchdog import UnderWay
 from kernelwright.device.settings import Settings
 from kernelwright.device.virtual_gpu.kept_code import KeptCode
 from kernelwright.errors import CompileError, DeviceError, KernelwrightError
+from kernelwright.launch import STACK_BYTES
 
 if TYPE_CHECKING:
     from kernelwright.codegen.simt.launching.compiled_kernel import CompiledKernel
+    from kernelwright.device.execution import Loaded
     from kernelwright.device.fault import Fault
     from kernelwright.device.versions.dispatch import Dispatch, Fitting, Fittings
     from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
@@ -73,6 +76,8 @@ class Engine:
         self._device: VirtualGpu | None = None
         self._timing: Timing | None = None
         self._making = threading.Lock()
+        self.stack_bytes = STACK_BYTES
+        """Of each thread, where functions call themselves."""
         self._ready: dict[tuple[int, int, int, int], Runnable] = {}
 
     # -- the device ----------------------------------------------------------------------------------------------------
@@ -127,6 +132,7 @@ class Engine:
     def start_over(self) -> None:
         """Forgets the program's modules, and what launches left in caches."""
         self.registered = Registered(self._arena, self.gpu, self._kept)
+        self.stack_bytes = STACK_BYTES
         self.forget_prepared()
         if self.dispatch is not None:
             self.dispatch.start_over()
@@ -143,16 +149,52 @@ class Engine:
 
     def launch(self, number: int, launch: Launch, stream: int) -> Launched:
         """Runs a kernel by its number, with its faults in the result. Raises ``Refused`` for one that cannot be launched."""
-        began = 0.0
-        under_way = self._under_way
         block = launch.block
-        try:
+
+        def prepared() -> Runnable:
             ready = self._ready.get((number, *block))
             if ready is None:
                 ready = self._prepared(number, block)
                 self._ready[number, block[0], block[1], block[2]] = ready
+            return ready
+
+        return self._launch(prepared, launch, stream)
+
+    def launched_by(self, number: int, stream: int) -> Iterator[tuple[Loaded, Launched]]:
+        """What the last launch of a kernel has launched itself, each run and followed by what it launches. Raises ``Refused``."""
+        return self._children(self.registered.loaded(number), stream, 1)
+
+    def _children(self, loaded: Loaded, stream: int, depth: int) -> Iterator[tuple[Loaded, Launched]]:
+        queue = loaded.variables.buffers.get(LAUNCH_QUEUE)
+        if queue is None:
+            return
+        from kernelwright.device.virtual_gpu.device_launches import DEEPEST, take_launches
+
+        try:
+            launches = take_launches(loaded, queue, self._arena, self.stack_bytes)
+        except DeviceError as error:
+            raise Refused(CudaError.LAUNCH_FAILURE, error.message) from None
+        if launches and depth > DEEPEST:
+            raise Refused(CudaError.LAUNCH_FAILURE, f"kernels launch kernels more than {DEEPEST} levels deep")
+        for launch in launches:
+            launched = self._launch(functools.partial(self._prepared_child, loaded, launch), launch, stream)
+            yield loaded, launched
+            if launched.fault is None:
+                yield from self._children(loaded, stream, depth + 1)
+
+    def _prepared_child(self, loaded: Loaded, launch: Launch) -> Runnable:
+        compiled = self.gpu().compile(loaded, launch.kernel, launch.block, followed=self._timed)
+        return Runnable(launch.kernel, loaded, compiled)
+
+    def _launch(self, prepared: Callable[[], Runnable], launch: Launch, stream: int) -> Launched:
+        began = 0.0
+        under_way = self._under_way
+        try:
+            ready = prepared()
             settings = self.settings
             compiled = ready.compiled
+            if self.stack_bytes != launch.stack_bytes:
+                launch = replace(launch, stack_bytes=self.stack_bytes)
             execution = Execution(
                 ready.loaded, launch, budget=settings.budget, stream=stream, overread=settings.overread
             )
@@ -172,9 +214,8 @@ class Engine:
         except DeviceError as error:
             raise Refused(CudaError.INVALID_CONFIGURATION, error.message) from None
         except MemoryError:
-            name = readable(self.registered.name_of(number))
             raise Refused(
-                CudaError.MEMORY_ALLOCATION, f"there is no memory left to run kernel {readable(name)}"
+                CudaError.MEMORY_ALLOCATION, f"there is no memory left to run kernel {readable(launch.kernel)}"
             ) from None
         except KernelwrightError as error:
             raise Refused(CudaError.UNKNOWN, str(error)) from None
@@ -235,7 +276,7 @@ class Engine:
         assert self._timing is not None
         return self._timing.launch(gpu, execution)
 
-    def failure_of(self, fault: Fault, number: int, launch: Launch) -> Failure | None:
+    def failure_of(self, fault: Fault, loaded: Loaded, launch: Launch) -> Failure | None:
         """A kernel's fault as its program learns of it; None for one that was stopped because its program has gone."""
         from kernelwright.codegen.simt.launching.runtime_structs import WAITS
         from kernelwright.device.serving.fault_sentence import sentence_of
@@ -251,7 +292,6 @@ class Engine:
             )
             if fault.message != WAITS:
                 fault = replace(fault, message=f"it did not end, and was stopped after {limit}")
-        loaded = self.registered.loaded(number)
         sentence = sentence_of(fault, loaded.module, launch.parameters, self._arena)
         is_told = any(observer.tells for observer in self._observers)
         return Failure(error_of(fault), "" if is_told else sentence, is_sticky=True)

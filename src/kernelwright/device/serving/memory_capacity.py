@@ -14,13 +14,13 @@ SPARE = 0.9
 _GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
-def capacity_bytes(gpu_bytes: int, limit_bytes: int | None = None) -> int:
-    """Bytes of device memory that may be handed out at the same time.
+def capacity_bytes(gpu_bytes: int, limit_bytes: int | None = None, gpus: int = 1) -> int:
+    """Bytes of memory that each of ``gpus`` devices may hand out at the same time.
 
-    ``limit_bytes`` is what the user allows. Without it: nine tenths of what is free on the machine now.
+    ``limit_bytes`` is what the user allows, to all of them. Without it: nine tenths of what is free on the machine now.
     """
     machine = limit_bytes if limit_bytes is not None else int(SPARE * min(_machine(), default=gpu_bytes))
-    return min(gpu_bytes, machine, RESERVE - (1 << 30))
+    return min(gpu_bytes, machine // gpus, (RESERVE - (1 << 30)) // gpus)
 
 
 def _machine() -> Iterator[int]:

@@ -14,14 +14,15 @@ SHARED_PER_BLOCK = 48 << 10
 """What a block gets without ``cudaFuncSetAttribute`` (CUDA C++ Programming Guide, "Shared Memory" of compute capability 7.x)."""
 
 
-def properties_of(gpu: Gpu) -> DeviceProperties:
-    """``cudaDeviceProp`` of the virtual GPU that stands for ``gpu``."""
+def properties_of(gpu: Gpu, number: int = 0) -> DeviceProperties:
+    """``cudaDeviceProp`` of the virtual GPU that stands for ``gpu``; of several the one with this ``number``."""
     sm = gpu.sm
-    number = architecture(gpu.arch).number
+    capability = architecture(gpu.arch).number
+    unique = f"{gpu.name}.virtual.kernelwright" + (f".{number}" if number else "")
     rates = sm.rates
     return DeviceProperties(
         name=f"{gpu.title} (virtual)".encode(),
-        uuid=uuid.uuid5(uuid.NAMESPACE_DNS, f"{gpu.name}.virtual.kernelwright").bytes,
+        uuid=uuid.uuid5(uuid.NAMESPACE_DNS, unique).bytes,
         global_bytes=gpu.memory_bytes,
         shared_bytes_per_block=SHARED_PER_BLOCK,
         shared_bytes_per_block_optin=sm.shared_per_block,
@@ -32,8 +33,8 @@ def properties_of(gpu: Gpu) -> DeviceProperties:
         texture_alignment=512,
         texture_pitch_alignment=32,
         surface_alignment=512,
-        major=number // 10,
-        minor=number % 10,
+        major=capability // 10,
+        minor=capability % 10,
         multiprocessors=gpu.multiprocessors,
         warp_size=32,
         max_threads_per_block=1024,
@@ -61,7 +62,7 @@ def properties_of(gpu: Gpu) -> DeviceProperties:
         max_texture_2d=(131072, 65536),
         max_texture_2d_linear=(131072, 65000, 2097120),
         max_texture_3d=(16384, 16384, 16384),
-        pci_bus=1,
+        pci_bus=1 + number,
         virtual_device=1,
         driver_version=DRIVER_VERSION,
     )

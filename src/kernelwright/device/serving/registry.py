@@ -138,6 +138,19 @@ class Registered:
             self._arena.host_writes = True
             owner.managed[name] = Buffer(address, size, name)
 
+    def has_module(self, number: int) -> bool:
+        return number in self._modules
+
+    def has_kernel(self, number: int) -> bool:
+        return number in self._kernels
+
+    def has_variable(self, number: int) -> bool:
+        return number in self._variables
+
+    def managed_addresses(self) -> list[int]:
+        """Where the host has placed managed variables."""
+        return [buffer.address for module in self._modules.values() for buffer in module.managed.values()]
+
     def remove_module(self, number: int) -> None:
         """Forgets a module; its variables' memory is given back."""
         gone = self._modules.pop(number, None)

@@ -42,8 +42,8 @@ class ServedDevice(Protocol):
     def handle(self, message: Received) -> Answer | Failure:
         """Does what a message asks that is no launch. Raises ``Refused``, ``KernelwrightError``."""
 
-    def launch(self, body: bytes) -> Failure | None:
-        """Launches a kernel. ``body``: the message, not decoded. Returns what went wrong."""
+    def launch(self, body: bytes, device: int = 0) -> Failure | None:
+        """Launches a kernel on one of the program's devices. ``body``: the message, not decoded. Returns what went wrong."""
 
     def take_output(self) -> bytes:
         """What kernels have printed since the last time."""

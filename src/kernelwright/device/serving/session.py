@@ -106,7 +106,7 @@ class Session:
         channel, under_way = self._channel, self.device.under_way
         while (raw := channel.take()) is not None and (self._finish or not under_way.gone):
             if raw.type == Message.LAUNCH:
-                self._launch(raw.rest)
+                self._launch(raw.rest, raw.device)
                 continue
             message = channel.decode(raw)
             if message.type is Message.GOODBYE:
@@ -123,10 +123,10 @@ class Session:
         if isinstance(outcome, Failure):
             self._fail(outcome)
 
-    def _launch(self, body: bytes) -> None:
+    def _launch(self, body: bytes, device: int) -> None:
         if self._error.is_sticky:
             return
-        failure = self.device.launch(body)
+        failure = self.device.launch(body, device)
         if failure is not None:
             self._fail(failure)
 

@@ -18,7 +18,9 @@ from kernelwright.device.checking.touched_bytes import Bytes
 from kernelwright.lazy_dataclasses import dataclass
 
 LEGACY = 0
-Clock = dict[int, int]
+Stream = tuple[int, int]
+"""The number of a device, and of a stream there."""
+Clock = dict[Stream, int]
 """By stream, how much of its work is known to be over."""
 
 
@@ -31,18 +33,18 @@ class Work:
     writes: list[Bytes]
     place: End = field(default_factory=End)
     kernel: str = ""
-    stream: int = LEGACY
+    stream: Stream = (0, LEGACY)
     tick: int = 0
 
 
 class Waiting:
-    """The order of one device's work, and what is under way as far as the program knows."""
+    """The order of a program's work on its devices, and what is under way as far as the program knows."""
 
     def __init__(self) -> None:
         self.matters = False
-        """Whether anything can go wrong: there is a second stream, or memory that host and device share."""
-        self._streams: dict[int, Clock] = {LEGACY: {}}
-        self._independent: set[int] = set()
+        """Whether anything can go wrong: there is a second stream or device, or memory that host and device share."""
+        self._streams: dict[Stream, Clock] = {}
+        self._independent: set[Stream] = set()
         self._events: dict[int, Clock] = {}
         self._host: Clock = {}
         self._ticks: Clock = {}
@@ -51,18 +53,24 @@ class Waiting:
         self._waited_for_one = False
         """The message before this one waited for one stream only."""
 
-    def issue(self, stream: int, work: Work, waits: bool = False) -> list[CheckFinding]:
-        """Work goes into a stream; ``waits``: and the program waits for it. Returns what it collides with."""
+    def issue(
+        self, number: int, work: Work, waits: bool = False, device: int = 0, peer: int | None = None
+    ) -> list[CheckFinding]:
+        """Work goes into a stream of a device; ``waits``: and the program waits for it; ``peer``: another device, whose legacy stream
+        waits for this one's, and this one's for it. Returns what it collides with."""
+        stream = device, number
         clock = self._streams.setdefault(stream, {})
-        if stream == LEGACY:
-            for other, its in self._streams.items():
-                if other not in self._independent:
-                    self._join(clock, its)
+        if number == LEGACY:
+            self._join(clock, self._ready(stream))
+            if peer is not None:
+                self._join(clock, self._ready((peer, LEGACY)))
         elif stream not in self._independent:
-            self._join(clock, self._streams[LEGACY])
+            self._join(clock, self._streams.get((device, LEGACY), {}))
         found = self._collisions(clock, work)
         self._ticks[stream] = clock[stream] = self._ticks.get(stream, 0) + 1
         work.stream, work.tick = stream, clock[stream]
+        if number == LEGACY and peer is not None:
+            self._join(self._streams.setdefault((peer, LEGACY), {}), clock)
         if waits:
             self._wait(clock)
         elif self.matters:
@@ -98,7 +106,7 @@ class Waiting:
 
     def follow(self, message: Received) -> None:
         """A message that creates streams, records events or waits."""
-        body = message.body
+        body, device = message.body, message.device
         waited_for_one = False
         match message.type:
             case Message.ALLOCATE:
@@ -107,33 +115,33 @@ class Waiting:
             case Message.STREAM_CREATE:
                 assert isinstance(body, wire.Stream)
                 self.matters = True
-                self._streams[body.stream] = {}
+                self._streams[device, body.stream] = {}
                 if body.flags & 1:
-                    self._independent.add(body.stream)
+                    self._independent.add((device, body.stream))
             case Message.EVENT_RECORD:
                 assert isinstance(body, wire.Event)
-                self._events[body.event] = self._ready(body.stream)
+                self._events[body.event] = self._ready((device, body.stream))
             case Message.STREAM_WAIT:
                 assert isinstance(body, wire.Event)
-                self._join(self._streams.setdefault(body.stream, {}), self._events.get(body.event, {}))
+                self._join(self._streams.setdefault((device, body.stream), {}), self._events.get(body.event, {}))
             case Message.EVENT_SYNCHRONIZE | Message.EVENT_QUERY:
                 # A query that says "done" is a wait; here all work is done by the time anybody asks.
                 assert isinstance(body, wire.Handle)
                 self._wait(self._events.get(body.handle, {}))
             case Message.STREAM_SYNCHRONIZE | Message.STREAM_QUERY:
                 assert isinstance(body, wire.Handle)
-                self._wait(self._ready(body.handle))
+                self._wait(self._ready((device, body.handle)))
                 waited_for_one = True
             case Message.DEVICE_SYNCHRONIZE | Message.DEVICE_RESET:
-                self._wait_for_all()
+                self._wait({stream: tick for stream, tick in self._ticks.items() if stream[0] == device})
         self._waited_for_one = waited_for_one
 
-    def _ready(self, stream: int) -> Clock:
+    def _ready(self, stream: Stream) -> Clock:
         """What is over when a stream has come to this point."""
         clock = dict(self._streams.get(stream, {}))
-        if stream == LEGACY:
+        if stream[1] == LEGACY:
             for other, its in self._streams.items():
-                if other not in self._independent:
+                if other[0] == stream[0] and other not in self._independent:
                     self._join(clock, its)
         return clock
 

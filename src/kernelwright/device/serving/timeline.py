@@ -13,6 +13,7 @@ Not modelled: kernels of two streams that share the GPU, and how long a copy of 
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Literal
 
 from kernelwright.lazy_dataclasses import dataclass
@@ -28,6 +29,16 @@ LEGACY = 0
 
 
 @dataclass
+class HostClock:
+    """What the devices of one program have in common."""
+
+    now: float = 0.0
+    """When the host thread is done with what it has asked for."""
+    events: dict[int, float] = field(default_factory=dict)
+    """When each recorded event is over."""
+
+
+@dataclass
 class _Stream:
     blocking: bool
     """Waits for the legacy default stream, and is waited for by it."""
@@ -35,27 +46,27 @@ class _Stream:
 
 
 class Timeline:
-    """The estimated clock of one device. ``device_gb_per_s`` and ``host_gb_per_s`` are what its memory and its link carry."""
+    """The estimated clock of one device. ``device_gb_per_s`` and ``host_gb_per_s`` are what its memory and its link carry; ``host``: of
+    several devices all have the same."""
 
-    def __init__(self, device_gb_per_s: float, host_gb_per_s: float) -> None:
+    def __init__(self, device_gb_per_s: float, host_gb_per_s: float, host: HostClock | None = None) -> None:
         self._device_bytes_per_us = device_gb_per_s * 1e3
         self._host_bytes_per_us = host_gb_per_s * 1e3
-        self._streams = {LEGACY: _Stream(True)}
+        self._host = host or HostClock()
+        self._streams = {LEGACY: _Stream(True, self._host.now)}
         self._engines: dict[Engine, float] = {}
-        self._events: dict[int, float] = {}
-        self._host = 0.0
         self._blocking_end = 0.0
         self._end = 0.0
 
     @property
     def end_us(self) -> float:
         """When all work ends that it was given, and the host has given it."""
-        return max(self._end, self._host)
+        return max(self._end, self._host.now)
 
     # -- streams ---------------------------------------------------------------------------------------------------
 
     def create(self, stream: int, blocking: bool) -> None:
-        self._streams[stream] = _Stream(blocking, self._host)
+        self._streams[stream] = _Stream(blocking, self._host.now)
 
     def destroy(self, stream: int) -> None:
         """What was given to the stream still ends; the device remembers when."""
@@ -67,7 +78,7 @@ class Timeline:
 
     def run(self, stream: int, microseconds: float, engine: Engine = "kernel") -> float:
         """Puts work at the end of a stream; returns when it ends."""
-        self._host += ISSUE_US
+        self._host.now += ISSUE_US
         return self._place(stream, microseconds, engine)
 
     def copy(self, stream: int, size: int, engine: Engine) -> float:
@@ -76,34 +87,44 @@ class Timeline:
             return self.run(stream, COPY_US + 2 * size / self._device_bytes_per_us, "kernel")
         return self.run(stream, COPY_US + size / self._host_bytes_per_us, engine)
 
+    def copy_from_peer(self, peer: Timeline, stream: int, size: int) -> float:
+        """A copy of ``size`` bytes between this device and another, over the link to the host. In the legacy stream both devices wait
+        for it, and it for them (CUDA C++ Programming Guide, "Peer-to-Peer Memory Copy")."""
+        legacy = self._streams[LEGACY], peer._streams[LEGACY]
+        if stream == LEGACY:
+            legacy[0].end = max(each._ready(LEGACY) for each in (self, peer))
+        end = self.run(stream, COPY_US + size / self._host_bytes_per_us, "to device")
+        if stream == LEGACY:
+            legacy[1].end = end
+        return end
+
     def fill(self, stream: int, size: int) -> float:
         return self.run(stream, COPY_US + size / self._device_bytes_per_us, "kernel")
 
     def synchronize(self, stream: int | None = None) -> None:
         """The host waits for a stream, or for everything."""
-        self._host = max(self._host, self._end if stream is None else self._ready(stream))
+        self._host.now = max(self._host.now, self._end if stream is None else self._ready(stream))
 
     # -- events ----------------------------------------------------------------------------------------------------
 
     def record(self, event: int, stream: int) -> None:
-        self._events[event] = self._place(stream, 0.0, "none")
+        self._host.events[event] = self._place(stream, 0.0, "none")
 
     def wait(self, stream: int, event: int) -> None:
         """What comes into the stream from now on begins after the event."""
         target = self._streams[stream]
-        target.end = max(target.end, self._events.get(event, 0.0))
+        target.end = max(target.end, self._host.events.get(event, 0.0))
 
     def synchronize_event(self, event: int) -> None:
-        self._host = max(self._host, self._events.get(event, 0.0))
+        self._host.now = max(self._host.now, self._host.events.get(event, 0.0))
 
     def forget_event(self, event: int) -> None:
-        self._events.pop(event, None)
+        self._host.events.pop(event, None)
 
     def elapsed_ms(self, start: int, end: int) -> float | None:
         """Milliseconds between two events; None when one of them was never recorded."""
-        if start not in self._events or end not in self._events:
-            return None
-        return (self._events[end] - self._events[start]) / 1e3
+        events = self._host.events
+        return (events[end] - events[start]) / 1e3 if start in events and end in events else None
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
@@ -116,7 +137,7 @@ class Timeline:
 
     def _place(self, stream: int, microseconds: float, engine: Engine) -> float:
         found = self._streams[stream]
-        begin = max(self._ready(stream), self._host)
+        begin = max(self._ready(stream), self._host.now)
         if engine != "none":
             begin = max(begin, self._engines.get(engine, 0.0))
         end = begin + microseconds

@@ -26,22 +26,40 @@ from kernelwright.device.serving.overread_places import OverreadPlaces
 from kernelwright.device.serving.properties import properties_of
 from kernelwright.device.serving.replies import Answer, handle_of
 from kernelwright.device.serving.served_device import Tell
-from kernelwright.device.serving.timeline import Timeline
+from kernelwright.device.serving.timeline import HostClock, Timeline
 from kernelwright.device.serving.watchdog import UnderWay
 from kernelwright.device.settings import Settings
 from kernelwright.device.versions.absent import without_kernel
 from kernelwright.device.virtual_gpu.kept_code import KeptCode
+from kernelwright.launch import STACK_BYTES
+from kernelwright.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
+    from kernelwright.device.virtual_gpu.gpu import Launched
     from kernelwright.ir.debug import Location
     from kernelwright.kernel_version import Version
 
 _NO_TIMING = 2
 """cudaEventDisableTiming."""
+MOST_STACK = 512 << 10
+"""Bytes of local memory that a thread can have (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability")."""
+FRAMES_ARE_LARGER = 4
+"""Times that a frame here may be as long as one of the GPU's, which keeps values in registers: what fits there has to fit here."""
+
+
+@dataclass
+class Part:
+    """What is one device's own, of several that a program has."""
+
+    number: int
+    engine: Engine
+    memory: Allocations
+    timeline: Timeline
 
 
 class VirtualDevice:
-    """One device on the memory of ``arena``. ``observers`` see launches and copies.
+    """The virtual GPU, or the several of a program, on the memory of ``arena``. ``observers`` see launches and copies. Work is done in
+    the order in which it was asked, on whichever device.
 
     Launches carry estimates of their time with ``timed``, and from the first event on that the program creates to measure with.
     """
@@ -79,32 +97,47 @@ class VirtualDevice:
         self._timed = timed
         self._versions = None if observers else versions
         self._kernels: dict[str, None] = {}
-        self._properties = properties_of(settings.gpu)
         self._begin(arena)
 
     def _begin(self, arena: Arena) -> None:
-        """A device on which nothing has happened."""
+        """Devices on which nothing has happened."""
         self.arena = arena
-        self.engine = Engine(
-            arena, self._settings, self._observers, self._timed, self.under_way, self._versions, self._kept
-        )
-        self._memory = Allocations(arena, self._settings)
-        self._timeline = self._new_timeline()
-        self._before_reset_us = 0.0
+        arena.devices = self._settings.gpus
+        self._clock = HostClock()
+        # One compiles for all: they are alike.
+        kept = self._kept or (KeptCode() if self._settings.gpus > 1 else None)
+        self._parts = [self._part(number, kept) for number in range(self._settings.gpus)]
+        self._enter(self._parts[0])
+
+    def _part(self, number: int, kept: KeptCode | None) -> Part:
+        arena, settings = self.arena, self._settings
+        engine = Engine(arena, settings, self._observers, self._timed, self.under_way, self._versions, kept)
+        return Part(number, engine, Allocations(arena, settings), self._new_timeline())
+
+    def _enter(self, part: Part) -> None:
+        """What follows is about this device."""
+        self._current = part.number
+        self.arena.device = part.number
+        self.engine, self._memory, self._timeline = part.engine, part.memory, part.timeline
+
+    def _find(self, device: int) -> Part:
+        if device >= len(self._parts):
+            raise Refused(CudaError.INVALID_DEVICE)
+        return self._parts[device]
 
     def elapsed_us(self) -> float:
-        return self._before_reset_us + self._timeline.end_us
+        return max(part.timeline.end_us for part in self._parts)
 
     def _new_timeline(self) -> Timeline:
         gpu = self._settings.gpu
-        return Timeline(gpu.dram_gb_per_s, gpu.host_gb_per_s)
+        return Timeline(gpu.dram_gb_per_s, gpu.host_gb_per_s, self._clock)
 
     # -- what a session asks ---------------------------------------------------------------------------------------
 
     def welcome(self) -> wire.Welcome:
         return wire.Welcome(
             version=wire.VERSION,
-            device_count=1,
+            device_count=len(self._parts),
             flags=WelcomeFlags.ARENA_IS_DEVICE | WelcomeFlags.NOTE_HOST_ACCESS,
             arena_address=self.arena.base,
             arena_size=self.arena.reserve,
@@ -119,7 +152,13 @@ class VirtualDevice:
         old.close()
 
     def handle(self, message: Received) -> Answer | Failure:
-        return TABLE[message.type](self, message) or Answer()
+        part = self._find(message.device)
+        if message.type in _FOR_ALL:
+            for each in self._parts:
+                self._enter(each)
+                TABLE[message.type](self, message)
+        self._enter(part)
+        return Answer() if message.type in _FOR_ALL else TABLE[message.type](self, message) or Answer()
 
     def take_output(self) -> bytes:
         text = b"".join(self.text)
@@ -133,7 +172,8 @@ class VirtualDevice:
         return self.tally.as_json()
 
     def versions(self) -> list[dict[str, Any]]:
-        return self.engine.dispatch.rows() if self.engine.dispatch is not None else []
+        dispatches = [part.engine.dispatch for part in self._parts]
+        return [row for dispatch in dispatches if dispatch is not None for row in dispatch.rows()]
 
     def definition(self, kernel: str) -> Location | None:
         from kernelwright.ir.debug import function_location
@@ -157,12 +197,11 @@ class VirtualDevice:
     def remarks(self) -> list[str]:
         """Kernels that were launched and that the timing model could not take, and reads past a buffer, unless those have been
         told otherwise."""
-        unused = [*without_kernel(self._versions or (), self._kernels)]
-        if self.engine.dispatch is not None:
-            unused += self.engine.dispatch.sentences()
-        untimed = unused + [
-            f"kernel {readable(k)} has no estimated time: {why}" for k, why in self.engine.untimed.items()
-        ]
+        told = [*without_kernel(self._versions or (), self._kernels)]
+        for engine in [part.engine for part in self._parts]:
+            told += engine.dispatch.sentences() if engine.dispatch is not None else []
+            told += [f"kernel {readable(k)} has no estimated time: {why}" for k, why in engine.untimed.items()]
+        untimed = list(dict.fromkeys(told))  # devices are alike, and what is said of one holds for the others
         is_told = any(observer.tells or observer.tells_overreads for observer in self._observers)
         return untimed if is_told else [*untimed, *self._overreads.sentences()]
 
@@ -170,17 +209,23 @@ class VirtualDevice:
 
     def _register_module(self, message: Received) -> None:
         assert isinstance(message.body, wire.RegisterModule)
+        if self.engine.registered.has_module(message.body.module):
+            return  # told again after another device was reset
         self.engine.registered.add_module(message.body.module, message.body.format, message.tail)
 
     def _register_kernel(self, message: Received) -> None:
         assert isinstance(message.body, wire.RegisterSymbol)
         name = message.tail.decode()
+        if self.engine.registered.has_kernel(message.body.symbol):
+            return
         self.engine.registered.add_kernel(message.body.symbol, message.body.module, name)
         self._kernels[name] = None
 
     def _register_variable(self, message: Received) -> None:
         b = message.body
         assert isinstance(b, wire.RegisterSymbol)
+        if self.engine.registered.has_variable(b.symbol):
+            return
         self.engine.registered.add_variable(b.symbol, b.module, message.tail.decode(), b.size, b.flags, b.address)
 
     def _unregister_module(self, message: Received) -> None:
@@ -209,7 +254,18 @@ class VirtualDevice:
         assert isinstance(b, wire.Copy)
         self._check_stream(b.stream)
         self._memory.copy(b, self._note_access)
-        self._timeline.copy(b.stream, b.width * b.height * b.depth, "none")
+        size = b.width * b.height * b.depth
+        peer = self._peer_of(b)
+        if peer is None:
+            self._timeline.copy(b.stream, size, "none")
+        else:
+            self._timeline.copy_from_peer(peer.timeline, b.stream, size)
+
+    def _peer_of(self, box: wire.Copy) -> Part | None:
+        """The device that has the other end of a copy which leaves this one."""
+        ends = [self.arena.find(box.to), self.arena.find(box.from_)]
+        others = [end.device for end in ends if end is not None and not end.is_shared and end.device != self._current]
+        return self._parts[others[0]] if others else None
 
     def _host_access(self, message: Received) -> None:
         b = message.body
@@ -223,7 +279,7 @@ class VirtualDevice:
             observer.host_access(address, size, written)
 
     def _memory_info(self, message: Received) -> Answer:
-        return Answer(wire.MemoryInfo(free=self._memory.free_bytes, total=self._properties.global_bytes))
+        return Answer(wire.MemoryInfo(free=self._memory.free_bytes, total=self._settings.gpu.memory_bytes))
 
     def _symbol_address(self, message: Received) -> Answer:
         address, size = self.engine.registered.variable(handle_of(message))
@@ -231,18 +287,29 @@ class VirtualDevice:
 
     # -- kernels ---------------------------------------------------------------------------------------------------
 
-    def launch(self, body: bytes) -> Failure | None:
+    def launch(self, body: bytes, device: int = 0) -> Failure | None:
         """Runs the launch in a message. Returns what went wrong."""
         try:
+            if device != self._current:
+                self._enter(self._find(device))
             stream, number, launch = read_launch(body, self.engine.registered.name_of)
             self._check_stream(stream)
             launched = self.engine.launch(number, launch, stream)
+            self._ran(stream, launched)
+            if launched.fault is not None:
+                return self.engine.failure_of(launched.fault, self.engine.registered.loaded(number), launch)
+            for loaded, child in self.engine.launched_by(number, stream):
+                self._ran(stream, child)
+                if child.fault is not None:
+                    return self.engine.failure_of(child.fault, loaded, child.launch)
         except Refused as refused:
             return refused.failure
+        return None
+
+    def _ran(self, stream: int, launched: Launched) -> None:
         if launched.result.printed:
             self.text.append(launched.result.printed)
         self._timeline.run(stream, launched.time_us)
-        return self.engine.failure_of(launched.fault, number, launch) if launched.fault is not None else None
 
     def _kernel_layout(self, message: Received) -> Answer:
         kernel = self.engine.registered.entry(handle_of(message))
@@ -305,7 +372,8 @@ class VirtualDevice:
         """An event takes no room before it is recorded; but from now on somebody may ask how long things take."""
         assert isinstance(message.body, wire.Event)
         if not message.body.flags & _NO_TIMING:
-            self.engine.keep_time()
+            for part in self._parts:
+                part.engine.keep_time()
 
     def _event_record(self, message: Received) -> None:
         assert isinstance(message.body, wire.Event)
@@ -329,15 +397,41 @@ class VirtualDevice:
         self._timeline.synchronize()
 
     def _device_properties(self, message: Received) -> Answer:
-        return Answer(self._properties)
+        return Answer(properties_of(self._settings.gpu, self._current))
 
     def _device_reset(self, message: Received) -> None:
         """A device on which nothing has happened. What kernels have printed stays."""
-        self.arena.reset()
+        part = self._parts[self._current]
+        if len(self._parts) == 1:
+            self.arena.reset()
+        else:
+            self._forget_device(part)
         self._memory.start_over()
         self.engine.start_over()
-        self._before_reset_us += self._timeline.end_us
-        self._timeline = self._new_timeline()
+        self._timeline.synchronize()
+        part.timeline = self._new_timeline()
+        self._enter(part)
+
+    def _forget_device(self, part: Part) -> None:
+        """One of several: its memory goes, but for managed variables, which all of them have; and nobody is its peer any more."""
+        managed = self.engine.registered.managed_addresses()
+        for buffer in self.arena.buffers:
+            if buffer.device == part.number and not any(buffer.address <= a < buffer.end for a in managed):
+                self.arena.free(buffer)
+        self.arena.set_peers(frozenset())
+        for other in self._parts:
+            self.arena.device = other.number
+            self.arena.set_peers(self.arena.peers - {part.number})
+        self.arena.device = part.number
+
+    def _stack_limit(self, message: Received) -> None:
+        self.engine.stack_bytes = max(STACK_BYTES, FRAMES_ARE_LARGER * min(handle_of(message), MOST_STACK))
+
+    def _peer_access(self, message: Received) -> None:
+        body = message.body
+        assert isinstance(body, wire.PeerAccess)
+        peer = {self._find(body.peer).number}
+        self.arena.set_peers(self.arena.peers | peer if body.is_enabled else self.arena.peers - peer)
 
     def _counters(self, message: Received) -> Answer:
         text = json.dumps({"device": self._settings.gpu.name, "kernels": self.tally.as_json()})
@@ -348,6 +442,11 @@ class VirtualDevice:
     def _nothing(self, message: Received) -> None:
         """Whatever was asked before has been done."""
 
+
+_FOR_ALL = frozenset(
+    {Message.REGISTER_MODULE, Message.REGISTER_KERNEL, Message.REGISTER_VARIABLE, Message.UNREGISTER_MODULE}
+)
+"""What concerns every device of the program: a program registers its code once."""
 
 TABLE: dict[Message, Callable[[VirtualDevice, Received], Answer | Failure | None]] = {
     Message.REGISTER_MODULE: VirtualDevice._register_module,
@@ -381,6 +480,8 @@ TABLE: dict[Message, Callable[[VirtualDevice, Received], Answer | Failure | None
     Message.DEVICE_SYNCHRONIZE: VirtualDevice._device_synchronize,
     Message.DEVICE_PROPERTIES: VirtualDevice._device_properties,
     Message.DEVICE_RESET: VirtualDevice._device_reset,
+    Message.PEER_ACCESS: VirtualDevice._peer_access,
+    Message.STACK_LIMIT: VirtualDevice._stack_limit,
     Message.COUNTERS: VirtualDevice._counters,
     Message.LAST_ERROR: VirtualDevice._nothing,
     Message.SWAP_KERNEL: VirtualDevice._swap_kernel,

@@ -14,6 +14,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kernelwright.codegen.call_graph import meant_by, stack_is_full
 from kernelwright.codegen.simt.launching.compiled_kernel import (
     CompiledKernel,
     HostFault,
@@ -200,10 +201,11 @@ class VirtualGpu:
                 where = tuple(symbols.values())
                 key = (
                     compiled,
+                    (arena.device, arena.peers),
                     launch.geometry,
                     launch.parameters,
                     execution.budget,
-                    execution.overread,
+                    (execution.overread, launch.stack_bytes),
                     where,
                     watched,
                 )
@@ -238,6 +240,11 @@ def _overread(launch: Launch, found: HostOverread, arena: Arena) -> Overread:
     )  # fmt: skip
 
 
+def _opens_frame(origin: Instruction) -> bool:
+    """Whether an access puts something into the frame of a function that it calls."""
+    return origin.opcode == "call" and bool(meant_by(origin))
+
+
 def _fault(launch: Launch, found: HostFault, arena: Arena) -> Fault:
     """What the runtime recorded, with names and places."""
     origin: Instruction | None = None
@@ -245,7 +252,10 @@ def _fault(launch: Launch, found: HostFault, arena: Arena) -> Fault:
     if found.access is not None:
         origin = found.access.origin
         align = found.access.align
-        kind, message, buffer = describe_access(arena, found.address, found.size, align, found.write)
+        if _opens_frame(origin):
+            kind, message = "stack", stack_is_full(origin.callee, launch.stack_bytes)
+        else:
+            kind, message, buffer = describe_access(arena, found.address, found.size, align, found.write)
     elif found.note is not None:
         message, origin = found.note[0] or message, found.note[1]
         if kind in ("out-of-bounds", "misaligned"):
@@ -275,6 +285,7 @@ def _kind(name: str) -> Kind:
         "trap": "trap",
         "assert": "assert",
         "endless": "endless",
+        "stack": "stack",
     }
     return known.get(name, "trap")
 

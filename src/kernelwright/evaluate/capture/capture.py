@@ -23,7 +23,7 @@ from kernelwright.device.arena import Buffer, Snapshot
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.capture import file_format as form
 from kernelwright.evaluate.capture.file_format import HASH_BYTES, LIST, PAGE, PAGE_BYTES, TEXT, RecordReader
-from kernelwright.launch import Launch, Triple
+from kernelwright.launch import STACK_BYTES, Launch, Triple
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.lru import LruCache
 
@@ -312,6 +312,7 @@ def launch_as_json(launch: Launch) -> dict[str, Any]:
     return {
         "kernel": launch.kernel, "grid": launch.grid, "block": launch.block, "shared_bytes": launch.shared_bytes,
         "arguments": launch.parameters.hex(), **({"is_cooperative": True} if launch.is_cooperative else {}),
+        **({"stack_bytes": launch.stack_bytes} if launch.stack_bytes != STACK_BYTES else {}),
     }  # fmt: skip
 
 
@@ -319,7 +320,7 @@ def launch_from_json(value: Mapping[str, Any]) -> Launch:
     parameters = bytes.fromhex(value["arguments"])
     return Launch(
         value["kernel"], _triple(value["grid"]), _triple(value["block"]), parameters, int(value["shared_bytes"]),
-        bool(value.get("is_cooperative")),
+        bool(value.get("is_cooperative")), int(value.get("stack_bytes", STACK_BYTES)),
     )  # fmt: skip
 
 

@@ -124,8 +124,9 @@ class Recorder(Observer):
             self._shared.discard(body.handle)
             self._open.operation(Operation("free", body.handle))
         elif message.type is Message.DEVICE_RESET:
-            self._known.clear()
-            self._shared.clear()
+            left = set(self._arena.buffers)  # those of other devices
+            self._known = {buffer: content for buffer, content in self._known.items() if buffer in left}
+            self._shared &= {buffer.address for buffer in left}
         elif isinstance(body, wire.HostAccess):
             kind = "write" if body.written & 1 else "read"
             written = bytes(self._arena.bytes(body.address, body.size)) if kind == "write" else None

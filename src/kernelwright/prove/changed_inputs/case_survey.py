@@ -225,7 +225,13 @@ class Change:
         before = Geometry.of(launch)
         after = dict(self.geometries).get((launch.kernel, before), before)
         return Launch(
-            launch.kernel, after.grid, after.block, bytes(parameters), after.shared_bytes, launch.is_cooperative
+            launch.kernel,
+            after.grid,
+            after.block,
+            bytes(parameters),
+            after.shared_bytes,
+            launch.is_cooperative,
+            launch.stack_bytes,
         )
 
     @property

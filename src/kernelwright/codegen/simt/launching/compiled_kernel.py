@@ -31,7 +31,7 @@ from kernelwright.codegen.simt.lower import HostKernel, lower
 from kernelwright.codegen.simt.program.lane_scalars import LOCAL_BASE
 from kernelwright.cuda.names import readable
 from kernelwright.errors import DeviceError
-from kernelwright.launch import Launch, Triple
+from kernelwright.launch import STACK_BYTES, Launch, Triple
 
 PATIENCE = 4.0
 """How often the time it took to make a kernel's first code its launches take before better code is made: as long as that
@@ -41,6 +41,8 @@ ROWS_OF_ORDER = 1 << 16
 PRINT_BYTES = 8 << 20
 """Room for what a launch prints."""
 SHARED_LIMIT = 1 << 20
+FRESH_STACK = 1 << 10
+"""Bytes of a thread's stack that nobody has written to when a block begins: as many as a GPU's threads have by themselves."""
 MOST_AT_ONCE = 16 << 30
 """Bytes that blocks may take which all run at the same time."""
 HOST_NS = 10_000_000_000
@@ -147,7 +149,7 @@ class CompiledKernel:
         kernel, launch = self.kernel, runtime_structs.LaunchStruct()
         launch.kernel = self._code.address
         launch.frame_size = (kernel.frame_bytes + 63) // 64 * 64
-        launch.local_bytes = (kernel.local_bytes + 3) // 4 * 4
+        self._take_stack(launch, STACK_BYTES)
         launch.segments = 32 // kernel.options.geometry.per_segment
         launch.n_points, launch.points = len(kernel.points), self._points.ctypes.data
         launch.n_counts = len(self._live[2])
@@ -161,11 +163,19 @@ class CompiledKernel:
         c.by_value, c.n_by_value = self._structs.ctypes.data, len(self._structs)
         c.true_sites, c.blind_sites, c.counts = (a.ctypes.data for a in self._live)
         c.n_sites, c.counting = len(kernel.accesses), int(kernel.options.counters)
-        c.local_size = kernel.local_bytes
         c.fault = ctypes.addressof(self._fault)
         if kernel.prints:
             c.print, c.print_size = self._room("print", PRINT_BYTES), PRINT_BYTES
         return launch
+
+    def _take_stack(self, launch: runtime_structs.LaunchStruct, stack_bytes: int) -> None:
+        """Local memory of a thread, with its stack behind it where it has one."""
+        size = self.kernel.local_bytes + (stack_bytes if self.kernel.has_stack else 0)
+        launch.local_bytes = (size + 3) // 4 * 4
+        # Frames are written before they are read; of a long stack hardly anything is used, and clearing it takes longer than the block.
+        launch.fresh_bytes = min(launch.local_bytes, (self.kernel.local_bytes + FRESH_STACK + 3) // 4 * 4)
+        launch.context.local_size = size
+        self._stack_bytes, self._shape = stack_bytes, None
 
     @property
     def spread(self) -> int:
@@ -220,6 +230,9 @@ class CompiledKernel:
         if self._patience < 0:
             self._improve()
         kernel, launch, parameters = self.kernel, self._launch, asked.parameters
+        if kernel.has_stack and asked.stack_bytes != self._stack_bytes:
+            self._take_stack(launch, asked.stack_bytes)
+            self._sites.clear()
         if self._shape != (asked.block, asked.shared_bytes):
             self._take_shape(asked.block, asked.shared_bytes)
         x, y, z = asked.grid
@@ -347,7 +360,7 @@ class CompiledKernel:
             if n:
                 fresh["index"] = np.arange(n)
                 fresh["access"] = self._accesses.ctypes.data + np.arange(n) * ACCESS.itemsize
-                room = np.where(self._accesses["space"] == 1, shared_size, self.kernel.local_bytes)
+                room = np.where(self._accesses["space"] == 1, shared_size, self._launch.context.local_size)
                 spare = room.astype(np.int64) - self._accesses["footprint"]
                 count = np.where(spare >= 0, spare // np.maximum(self._accesses["align"], 1) + 1, 0)
                 fresh["count"] = np.where(self._accesses["space"] == 0, 0, count)

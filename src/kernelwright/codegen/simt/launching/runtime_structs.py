@@ -91,7 +91,7 @@ class LaunchStruct(ctypes.Structure):
     _fields_ = [
         ("context", Context), ("request", ctypes.c_uint8 * REQUEST.size), ("kernel", ctypes.c_void_p),
         ("frames", ctypes.c_void_p),
-        ("frame_size", ctypes.c_uint64), ("local_bytes", ctypes.c_uint64), ("local", ctypes.c_void_p),
+        ("frame_size", ctypes.c_uint64), ("local_bytes", ctypes.c_uint64), ("fresh_bytes", ctypes.c_uint64), ("local", ctypes.c_void_p),
         ("shared", ctypes.c_void_p), ("n_warps", ctypes.c_uint32), ("n_threads", ctypes.c_uint32),
         ("segments", ctypes.c_uint32), ("n_points", ctypes.c_uint32), ("points", ctypes.c_void_p),
         ("block_order", ctypes.c_void_p), ("warp_order", ctypes.c_void_p), ("warp_rows", ctypes.c_uint32),

@@ -84,7 +84,7 @@ def _load(flat: FlatteningContext, instruction: Instruction) -> None:
     joined = joined_alignment(instruction, instruction.type)
     for at, type, kind, many, known in _pieces(instruction.type, align):
         known = max(known, joined)
-        access = request(flat, "load", _memory_type(type), many, known)
+        access = request(flat, "load", memory_type(type), many, known)
         access.space, access.volatile = space, instruction.volatile or instruction.ordering != ""
         outs = flat.effect("load", (_place(flat, pointer, at, space),), access, ((access.type, kind),) * many)
         row += [_narrow(flat, o, type) for o in outs]
@@ -104,7 +104,7 @@ def _store(flat: FlatteningContext, instruction: Instruction) -> None:
     joined = joined_alignment(instruction, value.type)
     for at, type, _, many, known in _pieces(value.type, align):
         known = max(known, joined)
-        wide = _memory_type(type)
+        wide = memory_type(type)
         parts = [o if o.type == wide else flat.emit("zext", (o,), wide) for o in row[first : first + many]]
         first += many
         access = request(flat, "store", wide, many, known)
@@ -174,7 +174,7 @@ def _space(address: Value) -> int:
     return {3: 1, 5: 2}.get(address.type.address_space, 0)
 
 
-def _memory_type(type: str) -> str:
+def memory_type(type: str) -> str:
     """Memory holds whole bytes: ``i1`` is an ``i8`` there, ``i20`` an ``i24``."""
     return type if is_float(type) or bits_of(type) % 8 == 0 else f"i{8 * bytes_of(type)}"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kernelwright.codegen.call_graph import Group, recursive_groups
 from kernelwright.codegen.device_heap import heap_function
 from kernelwright.codegen.fused_products import contractions
 from kernelwright.codegen.grid_barrier import is_grid_barrier
@@ -17,12 +18,12 @@ from kernelwright.codegen.inline_asm.builder import Guarded
 from kernelwright.codegen.inline_asm.expand import expand_asm
 from kernelwright.codegen.memory_layout import (
     align_of,
-    alloc_size,
     parameter_layout,
     round_up,
     shared_layout,
 )
 from kernelwright.codegen.simt.program import access_requests, flatten_arithmetic, flatten_calls
+from kernelwright.codegen.simt.program.call_frames import ALIGN, CallFrame, alloca_places, by_value_places
 from kernelwright.codegen.simt.program.flattening_context import FlatteningContext, Row
 from kernelwright.codegen.simt.program.lane_scalars import LOCAL_BASE, places, scalars
 from kernelwright.codegen.simt.program.program import (
@@ -36,24 +37,36 @@ from kernelwright.codegen.simt.program.program import (
     integer,
     zero_of,
 )
+from kernelwright.codegen.simt.program.recursive_calls import RecursiveCalls
 from kernelwright.codegen.simt.program.warp_operations import Barrier
 from kernelwright.errors import CompileError
-from kernelwright.ir.constants import ConstantInt, InlineAsm
+from kernelwright.ir.constants import InlineAsm
 from kernelwright.ir.control_flow import reverse_postorder
 from kernelwright.ir.module import BasicBlock, Function, Instruction
 from kernelwright.ir.values import Value
 
 
 def flatten(kernel: Function) -> Program:
-    """The program of a kernel. Raises ``CompileError`` naming what cannot run (recursion, unknown asm)."""
+    """The program of a kernel. Raises ``CompileError`` naming what cannot run (unknown asm)."""
+    groups = recursive_groups(kernel)
+    program = _flattened(kernel, groups, 0)
+    if groups:
+        # The stack is behind everything else in local memory, and how much that is, is known now.
+        program = _flattened(kernel, groups, round_up(program.local_bytes, ALIGN))
+    return program
+
+
+def _flattened(kernel: Function, groups: dict[Function, Group], stack_start: int) -> Program:
     program = Program(kernel.name)
     layout = shared_layout(kernel)
     program.shared_bytes = layout.static_bytes
     program.dynamic_offset = layout.dynamic_offset
-    flat = Flattener(program, layout.offsets)
+    flat = Flattener(program, layout.offsets, RecursiveCalls(groups, stack_start))
     flat.reserved = layout.reserved
     arguments, frame = _parameters(flat, kernel)
     flat.function(kernel, arguments, flat.block(kernel.name, kernel.entry), frame, ())
+    if groups:
+        program.has_stack, program.local_bytes = True, round_up(program.local_bytes, ALIGN)
     return program
 
 
@@ -103,8 +116,9 @@ def _is_copy(call: Value) -> bool:
 class Flattener(FlatteningContext):
     """Walks functions in reverse post-order, so that every value but a phi's is known before it is used."""
 
-    def __init__(self, program: Program, shared: dict[str, int]) -> None:
+    def __init__(self, program: Program, shared: dict[str, int], recursive: RecursiveCalls) -> None:
         super().__init__(program, shared)
+        self.recursive = recursive
         self.copied: list[tuple[int, int]] = []
         """Structs passed by value that threads write: offset in the frame, size."""
         self.frame_end = 0
@@ -114,25 +128,29 @@ class Flattener(FlatteningContext):
     # -- functions
 
     def function(
-        self, function: Function, arguments: list[Row], entry: Block, frame: int, stack: tuple[str, ...]
+        self,
+        function: Function,
+        arguments: list[Row],
+        entry: Block,
+        frame: int,
+        stack: tuple[str, ...],
+        kept: CallFrame | None = None,
     ) -> list[tuple[Block, Row]]:
-        """Put the body of ``function`` into the program, beginning in ``entry``; the blocks that return, with their rows."""
-        if function.name in stack:
-            chain = " calls ".join([*stack[stack.index(function.name) :], function.name])
-            raise CompileError(
-                f"recursion does not run on the virtual GPU: {chain}", hint="write it as a loop with its own stack"
-            )
+        """Put the body of ``function`` into the program, beginning in ``entry``; the blocks that return, with their rows. ``kept``: its
+        frame, if it may be called while it runs; its arguments are there."""
         if function.is_declaration:
             raise CompileError(
                 f"function '{function.name}' is called but has no body",
                 hint="define it in this file, or link the file that does",
             )
-        outer = (self.rows, self.fused, self.products, self.frame_end)
-        self.rows = dict(zip(function.arguments, arguments, strict=True))
+        outer = (self.rows, self.fused, self.products, self.frame_end, self.kept)
+        self.rows = dict(zip(function.arguments, arguments, strict=True)) if kept is None else {}
+        self.kept = kept
         self.fused = contractions(function)
         self.products = {f.product for f in self.fused.values()}
         self.frame_end = frame
-        self._layout_frame(function)
+        if kept is None:
+            self._layout_frame(function)
         if not stack:
             self._copy_by_value(entry)
         order = reverse_postorder(function)
@@ -151,34 +169,26 @@ class Flattener(FlatteningContext):
                 self.standing_for = None
                 if instruction.opcode == "phi":
                     phis.append((instruction, self._phi(instruction)))
+                    if kept is not None:
+                        kept.keep(self, instruction)
                 elif instruction.is_terminator:
                     self.now.end = index + 1
                     self._terminator(instruction, blocks, returns)
-                else:
+                elif kept is None:
                     self.step(instruction)
+                elif instruction.opcode != "alloca":
+                    self.step(instruction)
+                    kept.keep(self, instruction)
             lasts[origin] = self.now
         for instruction, made in phis:
             self._fill(instruction, made, lasts)
-        self.rows, self.fused, self.products, self.frame_end = outer
+        self.rows, self.fused, self.products, self.frame_end, self.kept = outer
         return returns
 
     def _layout_frame(self, function: Function) -> None:
-        for instruction in function.instructions():
-            if instruction.opcode == "alloca":
-                count = 1
-                if instruction.operands:
-                    number = instruction.operands[0]
-                    if not isinstance(number, ConstantInt):
-                        raise CompileError(
-                            f"function '{function.name}' allocates a variable number of bytes, which GPUs cannot",
-                            hint="give the array a constant size",
-                        )
-                    count = number.value
-                size = alloc_size(instruction.allocated_type) * count
-                start = round_up(self.frame_end, instruction.align or align_of(instruction.allocated_type))
-                self.offsets[instruction] = start
-                self.frame_end = start + size
-                self.program.local_bytes = max(self.program.local_bytes, self.frame_end)
+        offsets, self.frame_end = alloca_places(function, self.frame_end)
+        self.offsets |= offsets
+        self.program.local_bytes = max(self.program.local_bytes, self.frame_end if offsets else 0)
 
     def _copy_by_value(self, entry: Block) -> None:
         for at, size in self.copied:
@@ -186,6 +196,12 @@ class Flattener(FlatteningContext):
             args = (integer("i64", LOCAL_BASE + at), source, integer("i64", size))
             entry.ops.append(Op("copy", args, (), None))
             self.program.local_bytes = max(self.program.local_bytes, at + size)
+
+    def _copied(self, pointer: Value, at: int, size: int) -> Row:
+        """A struct that is passed by value, copied into the callee's frame: what that writes there is its own."""
+        target = integer("i64", LOCAL_BASE + at)
+        self.effect("copy", (target, flatten_calls.generic_address(self, pointer), integer("i64", size)))
+        return [target]
 
     # -- phis and terminators
 
@@ -333,14 +349,21 @@ class Flattener(FlatteningContext):
         self.set(instruction, row)
 
     def _inline(self, instruction: Instruction, callee: Function) -> None:
+        if callee in self.recursive.groups:
+            self.recursive.call(self, self, instruction, callee, round_up(self.frame_end, 16))
+            return
         before = self.now
         entry = self.cut("jump")
         entry.function = callee.name
         state = (self.function_now, self.index, self.instruction, self.names)
         # The entry belongs to the callee; what follows the call is a part of the caller's block again.
         entry.origin, entry.part, entry.start = callee.entry, 0, 0
-        arguments = [self.row(a) for a in instruction.arguments]
-        frame = round_up(self.frame_end, 16)
+        structs, frame = by_value_places(callee, round_up(self.frame_end, 16))
+        arguments = [
+            self._copied(a, *structs[own]) if own in structs else self.row(a)
+            for own, a in zip(callee.arguments, instruction.arguments, strict=True)
+        ]
+        self.program.local_bytes = max(self.program.local_bytes, frame if structs else 0)
         returns = self.function(callee, arguments, entry, frame, self.names)
         self.function_now, self.index, self.instruction, self.names = state
         after = self.block(before.function, before.origin, before.part + 1, self.index + 1)

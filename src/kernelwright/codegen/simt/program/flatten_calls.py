@@ -215,9 +215,11 @@ def _bulk(flat: FlatteningContext, instruction: Instruction, found: re.Match[str
     if bits_of(length.type) < 64:
         length = flat.emit("zext", (length,), "i64")
     if found[1] == "memset":
-        flat.effect("fill", (_generic(flat, target), flat.row(second)[0], length), promised_alignment(instruction))
+        flat.effect(
+            "fill", (generic_address(flat, target), flat.row(second)[0], length), promised_alignment(instruction)
+        )
     else:
-        pointers = (_generic(flat, target), _generic(flat, second))
+        pointers = (generic_address(flat, target), generic_address(flat, second))
         flat.effect("copy", (*pointers, length), promised_alignment(instruction))
 
 
@@ -256,7 +258,7 @@ def _nothing(flat: FlatteningContext, instruction: Instruction) -> None:
 def _copy_async(flat: FlatteningContext, instruction: Instruction, found: re.Match[str]) -> None:
     """``cp.async``, done at once: its data may arrive at any time before the wait, so this is one of its outcomes."""
     size = int(found[1])
-    target, source = (_generic(flat, a) for a in instruction.arguments[:2])
+    target, source = (generic_address(flat, a) for a in instruction.arguments[:2])
     many: Operand = integer("i64", size)
     if found[2]:
         used = flat.row(instruction.arguments[2])[0]
@@ -266,7 +268,7 @@ def _copy_async(flat: FlatteningContext, instruction: Instruction, found: re.Mat
     flat.effect("copy", (target, source, many), (size, size))
 
 
-def _generic(flat: FlatteningContext, value: Any) -> Operand:
+def generic_address(flat: FlatteningContext, value: Any) -> Operand:
     """A pointer as a generic address."""
     operand = flat.row(value)[0]
     base = BASES[scalars(value.type)[0].pointer]

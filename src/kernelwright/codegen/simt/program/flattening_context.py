@@ -5,7 +5,7 @@ It imports no handler. ``flatten.py`` extends it by the walk over functions and 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from kernelwright.codegen.fused_products import Fused
 from kernelwright.codegen.memory_layout import alloc_size, field_offsets
@@ -19,6 +19,19 @@ from kernelwright.ir.values import Value
 
 Row = list[Operand]
 """The scalars that a value of the IR is taken apart into."""
+
+
+class Kept(Protocol):
+    """The frame of a function that may be called while it runs (``call_frames.py``)."""
+
+    def holds(self, value: Value) -> bool:
+        """Whether the frame has the value."""
+
+    def row(self, flat: FlatteningContext, value: Value) -> Row:
+        """The scalars of a value that it has."""
+
+    def keep(self, flat: FlatteningContext, value: Value) -> None:
+        """Takes a value that has been computed, if it is to have it."""
 
 
 class FlatteningContext:
@@ -44,6 +57,8 @@ class FlatteningContext:
         self.offsets: dict[Instruction, int] = {}
         """Of each ``alloca`` in the threads' local frames."""
         self.fused: dict[Instruction, Fused] = {}
+        self.kept: Kept | None = None
+        """Where the function's values lie that it needs after a call of itself; None for one that does not come back to itself."""
         self.products: set[Instruction] = set()
         """Multiplications that exist only as a part of a fused operation."""
 
@@ -68,6 +83,8 @@ class FlatteningContext:
 
     def row(self, value: Value) -> Row:
         """The scalars of a value."""
+        if self.kept is not None and self.kept.holds(value):
+            return self.kept.row(self, value)
         found = self.rows.get(value)
         if found is not None:
             return found

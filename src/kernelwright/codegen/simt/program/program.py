@@ -243,6 +243,9 @@ class Program:
         self.shared_bytes = 0
         self.dynamic_offset = 0
         self.local_bytes = 0
+        """Of a thread, without its stack."""
+        self.has_stack = False
+        """Whether functions may be called while they run: a stack follows, as long as the launch says."""
         self.parameter_bytes = 0
         self.by_value: list[tuple[int, int, int]] = []
         """Of each struct among the parameters: its offset there, its size, its offset in the threads' local frames."""

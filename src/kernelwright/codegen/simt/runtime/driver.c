@@ -16,7 +16,12 @@ static simt_frame *frame_of(const simt_launch *l, u32 w) { return (simt_frame *)
 static void start_block(simt_launch *l) {
   simt_context *c = &l->context;
   if (c->shared_size) memset(l->shared, UNWRITTEN, c->shared_size);
-  if (l->local_bytes) memset(l->local, UNWRITTEN, l->n_warps * 32 * l->local_bytes);
+  if (l->fresh_bytes == l->local_bytes) {
+    if (l->local_bytes) memset(l->local, UNWRITTEN, l->n_warps * 32 * l->local_bytes);
+  } else {
+    /* The words of all lanes lie beside each other, so that the first bytes of each are the first of the warp's. */
+    for (u32 w = 0; w < l->n_warps; w++) memset(l->local + w * 32 * l->local_bytes, UNWRITTEN, 32 * l->fresh_bytes);
+  }
   for (u32 w = 0; w < l->n_warps; w++) {
     simt_frame *f = frame_of(l, w);
     f->resume = 0, f->live = f->start, f->arrived = f->waiting = f->barrier_point = f->conflict = f->predicate = 0;

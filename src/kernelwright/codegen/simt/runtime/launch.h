@@ -22,6 +22,7 @@ typedef struct {
   u8 *frames; /* n_warps * frame_size */
   u64 frame_size;
   u64 local_bytes; /* per thread */
+  u64 fresh_bytes; /* of those, the first so many are made unwritten before each block */
   u8 *local;       /* n_warps * 32 * local_bytes */
   u8 *shared;
   u32 n_warps, n_threads;

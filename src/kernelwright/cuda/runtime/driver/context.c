@@ -107,6 +107,15 @@ KW_API CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params, un
     return kw_driver_done(create(context, flags, device));
 }
 
+static int synchronize(int device)
+{
+    int current = kw_device;
+    kw_device = device;
+    int result = kw_request(KW_DEVICE_SYNCHRONIZE, NULL, 0, NULL, 0);
+    kw_device = current;
+    return result;
+}
+
 /* Its few bytes stay, so that whoever still names it is told that it is gone. */
 KW_API CUresult cuCtxDestroy(CUcontext context)
 {
@@ -115,7 +124,7 @@ KW_API CUresult cuCtxDestroy(CUcontext context)
     if (!result && context == &primary[context->device])
         result = CUDA_ERROR_INVALID_CONTEXT;
     if (!result)
-        result = kw_request(KW_DEVICE_SYNCHRONIZE, NULL, 0, NULL, 0);
+        result = synchronize(context->device);
     if (result)
         return kw_driver_done(result);
     context->is_alive = 0;
@@ -251,7 +260,13 @@ KW_API CUresult cuDevicePrimaryCtxReset(CUdevice device)
     /* The one call that gets through after a failure. */
     kw_driver_call = __func__;
     int result = kw_is_connected() ? kw_check_device(device) : CUDA_ERROR_NOT_INITIALIZED;
-    return kw_driver_done(result ? result : (int)cudaDeviceReset());
+    int current = kw_device;
+    if (!result) {
+        kw_device = device;
+        result = (int)cudaDeviceReset();
+        kw_device = current;
+    }
+    return kw_driver_done(result);
 }
 
 KW_API CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags)

@@ -16,7 +16,7 @@ KW_API CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CU
     return kw_driver_done(cudaMemcpyAsync((void *)to, (void *)from, bytes, cudaMemcpyDefault, stream));
 }
 
-/* There is one device, so both contexts are its. */
+/* Addresses are unique among all devices, so that they say whose memory is meant. */
 KW_API CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes)
 {
     KW_DRIVER_ENTER();
