@@ -110,7 +110,7 @@ def test_both_executors_give_the_bytes_there_are_and_the_byte_for_all_others(
     assert found.arrays[0].tobytes() == values
     assert seen_by(want) == seen_by(found)
     past = [p for p in places if p < 0 or p + width > SIZE]
-    if name != "structs":  # that clang may read in pieces
+    if name not in ("structs", "fours"):  # copied as they are, they are read field by field
         assert sum(one.count for one in seen_by(want)) == len(past)
     assert bool(seen_by(found)) == bool(past)
 
