@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 
-from kernelwright.passes.field_copies import COPY, POINTER
+from kernelwright.passes.field_copies import COPY, POINTER, alignment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ LARGEST = 2048
 """Bytes: 128 stores of 16."""
 LOOPS_FROM = 128
 """Bytes from which code generation makes a loop (LLVM's ``MaxAggrCopySize`` in NVPTXLowerAggrCopies)."""
+WIDEST = 16
+"""Bytes of an access."""
 PIECE = 64
 """Bytes of a piece of a copy, which code generation writes out."""
 
@@ -35,7 +37,6 @@ _FILL = re.compile(
     r"i8 (?:noundef )?(?P<byte>-?\d+), i(?:32|64) (?:noundef )?(?P<size>\d+), i1 (?:noundef )?false\)[^!\n]*(?P<notes>.*)$",
     re.MULTILINE,
 )
-_ALIGN = re.compile(r"\balign (\d+)")
 _PLACE = re.compile(r", !dbg !\d+")
 _STORED = {16: "<2 x i64> splat (i64 {})", 8: "i64 {}", 4: "i32 {}", 2: "i16 {}", 1: "i8 {}"}
 
@@ -51,7 +52,7 @@ def in_pieces(ir_text: str) -> str:
 
 
 def _stores(found: re.Match[str], names: Iterator[int]) -> str:
-    size, align = int(found["size"]), _alignment(found["facts"])
+    size, align = int(found["size"]), min(alignment(found["facts"]), WIDEST)
     if size > LARGEST or (align < 4 and size < LOOPS_FROM):
         return found[0]
     byte = int(found["byte"]) & 0xFF
@@ -70,7 +71,7 @@ def _copies(found: re.Match[str], names: Iterator[int]) -> str:
     size = int(found["size"])
     if not LOOPS_FROM <= size <= LARGEST:
         return found[0]
-    to_align, from_align = _alignment(found["facts"]), _alignment(found["from_facts"])
+    to_align, from_align = min(alignment(found["facts"]), WIDEST), min(alignment(found["from_facts"]), WIDEST)
     lines: list[str] = []
     for at in range(0, size, PIECE):
         to = _moved(lines, found["type"], found["to"], at, names)
@@ -89,11 +90,6 @@ def _moved(lines: list[str], type: str, pointer: str, at: int, names: Iterator[i
     name = f"%bulk.{next(names)}"
     lines.append(f"  {name} = getelementptr inbounds i8, {type} {pointer}, i64 {at}")
     return name
-
-
-def _alignment(facts: str) -> int:
-    found = _ALIGN.search(facts)
-    return min(int(found[1]), 16) if found else 1
 
 
 def _place(found: re.Match[str]) -> str:

@@ -64,7 +64,7 @@ class _Writer:
         if not known or any(int(length) > 1 and self._is_bytes(tag) for _, length, tag in known):
             # Bytes may be anything, padding too.
             return found[0]
-        to_align, from_align = _alignment(found["facts"]), _alignment(found["from_facts"])
+        to_align, from_align = alignment(found["facts"]), alignment(found["from_facts"])
         notes = "".join(_KEPT.findall(", " + found["notes"]))
         lines: list[str] = []
         values = []
@@ -145,6 +145,7 @@ def aligned(align: int, at: int) -> int:
     return min(align, at & -at) if at else align
 
 
-def _alignment(facts: str) -> int:
+def alignment(facts: str) -> int:
+    """What the attributes of a pointer argument say that it is a multiple of."""
     found = _ALIGN.search(facts)
     return int(found[1]) if found else 1

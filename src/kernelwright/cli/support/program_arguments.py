@@ -108,7 +108,7 @@ class GivenProgram:
             memory_bytes=size_in_bytes(value["memory"]) if value["memory"] else None,
             virtual_for=virtual_for,
             strict=own.pop(STRICT.name, False),
-            gpus=_number("--gpus", value["gpus"], int),
+            gpus=_number("--gpus", value["gpus"], int, example=2),
         )
         if not paths:
             raise Misuse("there is no program to run", hint="give a .cu file, or a program that kw compile made")
@@ -156,7 +156,7 @@ def _tell_another_device(path: Path, settings: Settings) -> None:
         tell(f"{path} was tuned on {header[1]}, and this runs on {here}: its thresholds may not be the best here")
 
 
-def _number(flag: str, text: str | None, kind: type[int] | type[float]) -> Any:
+def _number(flag: str, text: str | None, kind: type[int] | type[float], example: int = 100) -> Any:
     if text is None:
         return None
     try:
@@ -164,7 +164,7 @@ def _number(flag: str, text: str | None, kind: type[int] | type[float]) -> Any:
     except ValueError:
         number = -1
     if not 0 <= number < math.inf:
-        raise Misuse(f"{flag} {text} is no number that makes sense", hint=f"as {flag} 100")
+        raise Misuse(f"{flag} {text} is no number that makes sense", hint=f"as {flag} {example}")
     return number
 
 

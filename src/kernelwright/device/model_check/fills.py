@@ -53,7 +53,7 @@ def fill_of(given: Any, folder: Path, place: str) -> Fill:
     try:
         found = _read(folder / name, array)
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        what = (isinstance(error, OSError) and error.strerror) or error
+        what = (isinstance(error, OSError) and error.strerror) or "it is no array of numbers that NumPy saved"
         raise Misuse(f"{place}: {folder / name} cannot be used: {what}", hint=HINT) from None
     except KeyError:
         raise Misuse(f"{place}: {folder / name} has no array {array!r}", hint=HINT) from None

@@ -152,16 +152,15 @@ class Lanes(Writer):
             chosen = mask if self.lanes == 32 else self.let(f"trunc i32 {mask} to {row}")
             changed = self.let(f"and {row} {self.let(f'xor {row} {new}, {old}')}, {chosen}")
             self.line(f"store {row} {self.let(f'xor {row} {changed}, {old}')}, ptr {slot}")
-        elif (
-            self.options.in_line or (size := bits_of(stored(type)) / 8) not in struct_offsets.KEEPS
-        ):  # i24: three bytes of padding
+        elif self.options.in_line or (bits := bits_of(stored(type))) // 8 not in struct_offsets.KEEPS or bits % 8:
+            # No helper keeps numbers of three bytes, which lie in four.
             old = self.let(f"load {whole}, ptr {slot}")
             chosen = self.let(f"select <{self.lanes} x i1> {self.as_vector(mask)}, {whole} {value}, {whole} {old}")
             self.line(f"store {whole} {chosen}, ptr {slot}")
         else:
             self.line(f"store {whole} {value}, ptr {self.scratch(0)}, align 16")
             self.line(
-                self.helper(f"keep{size:.0f}", f"ptr {slot}, ptr {self.scratch(0)}, i32 {mask}, i32 {self.lanes}")
+                self.helper(f"keep{bits // 8}", f"ptr {slot}, ptr {self.scratch(0)}, i32 {mask}, i32 {self.lanes}")
             )
 
     def snapshot(self) -> tuple[dict[Var, Rep], str | None]:
