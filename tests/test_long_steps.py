@@ -9,6 +9,7 @@ import pytest
 
 from kernelwright import long_steps
 from kernelwright.long_steps import announced
+from tests.announced_lines import without_announced
 
 
 @pytest.fixture
@@ -51,3 +52,10 @@ def test_a_short_step_is_not_announced(heard: list[str], monkeypatch: pytest.Mon
     with announced("adding"):
         pass
     assert heard == []
+
+
+def test_the_other_tests_do_not_see_what_is_announced() -> None:
+    said = (
+        "kw: compiling app.cu, for 12 s\nkw: note: for 3 s nothing came\nkw: linking, for 2 s\nnext: kw: try, for 1 s\n"
+    )
+    assert without_announced(said) == "kw: note: for 3 s nothing came\nnext: kw: try, for 1 s\n"
