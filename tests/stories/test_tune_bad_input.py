@@ -196,6 +196,18 @@ def test_thresholds_of_no_guard_are_refused_before_anything_runs(
     assert "run first" not in capsys.readouterr().err and Path(file).read_text() == line
 
 
+def test_a_declared_guard_that_the_program_does_not_name_gets_no_threshold(capsys: pytest.CaptureFixture[str]) -> None:
+    """It would be refused in the next tuning, as a threshold of no guard."""
+    Path("forest.json").write_text('{"guards": ["rows", "rowz", "elements"], "edges": [["rows", "elements", false]]}')
+    command(None, EXECUTE, ["4"], runs=1, forest=Path("forest.json"))
+    printed = capsys.readouterr()
+    assert (
+        "guard rowz was never reached" in printed.out and "names no guard 'rowz': it gets no threshold" in printed.err
+    )
+    assert "rowz" not in Path("program.tuning").read_text() and "elements" in Path("program.tuning").read_text()
+    command(None, EXECUTE, ["5"], runs=1)
+
+
 def test_which_guards_a_program_has_is_told_without_running_it() -> None:
     Path("app.cu").write_text(GUARDED + '\n#include "more.h"')
     Path("more.h").write_text('#include "app.cu"\nstatic int n() { return KW_THRESHOLD("more", 4); }')

@@ -18,7 +18,7 @@ from dataclasses import field
 from typing import Any
 
 from kernelwright.lazy_dataclasses import dataclass
-from kernelwright.versions.box import FREE, Box, Interval
+from kernelwright.versions.box import FREE, Box, Interval, merged
 from kernelwright.versions.configurations import Configuration, Configurations
 from kernelwright.versions.forest import Forest, Groups, Observed
 from kernelwright.versions.program import INFINITE
@@ -71,8 +71,10 @@ class Decision:
         }
 
 
-Alternative = tuple[str, Box]
-"""A box that is as good as the best, and the guard at which it was found so."""
+Alternative = tuple[frozenset[str], Box]
+"""Guards that have to do with each other, and intervals of theirs that are as good as those of the best. It says nothing of others."""
+MOST_BOXES = 64
+"""Of boxes that are as good, combined from alternatives in several trees, as many are kept."""
 
 
 @dataclass
@@ -92,6 +94,32 @@ class TunedDataset:
     configuration: Configuration
     alternatives: tuple[Alternative, ...]
     decisions: tuple[Decision, ...]
+
+    def boxes(self) -> list[Box]:
+        """All thresholds that are known to be best: those of the best configuration, with alternatives in place of what they are for."""
+        found = self.configuration.boxes
+        for parts in _exclusive(self.alternatives):
+            if len(found) > MOST_BOXES:
+                break
+            others = [
+                {**{n: interval for n, interval in box.items() if n not in names}, **part}
+                for box in found
+                for names, part in parts
+            ]
+            found = merged([*found, *others])
+        return found
+
+
+def _exclusive(alternatives: Sequence[Alternative]) -> list[list[Alternative]]:
+    """Alternatives in groups: one of each may be chosen, whatever is of the others."""
+    groups = Groups()
+    for names, _ in alternatives:
+        for name in names:
+            groups.join(min(names), name)
+    found: dict[str, list[Alternative]] = {}
+    for names, part in alternatives:
+        found.setdefault(groups.leader(min(names)), []).append((names, part))
+    return list(found.values())
 
 
 class DatasetTuner:
@@ -270,13 +298,19 @@ class DatasetTuner:
     def _chosen(self, guard: str, branches: dict[int, _Branch], here: int, equal: Sequence[int], best: int) -> _Branch:
         """The branch to go on with, and what is as good."""
         chosen, before = branches[best], branches[here]
-        ties = [(guard, box) for i in equal if i in branches for box in branches[i].configuration.boxes]
+        mine = self._groups.leader(guard)
+        tree = frozenset({guard, *(name for name in self._observed.order if self._groups.leader(name) == mine)})
+        ties = [
+            (tree, {name: interval for name, interval in box.items() if name in tree})
+            for i in equal
+            if i in branches
+            for box in branches[i].configuration.boxes
+        ]
         ties = ties if sum(i in branches for i in equal) > 1 else []
         if here in equal:
             # Nothing became faster: what was as good before still is.
             return _Branch(chosen.thresholds, chosen.configuration, before.alternatives + ties)
-        mine = self._groups.leader(guard)
-        kept = [(name, box) for name, box in before.alternatives if self._groups.leader(name) != mine]
+        kept = [(names, part) for names, part in before.alternatives if not names & tree]
         return _Branch(chosen.thresholds, chosen.configuration, kept + chosen.alternatives + ties)
 
     def _observe_first(self, guard: str, branch: _Branch, candidates: Sequence[int], here: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +23,7 @@ from kernelwright.evaluate.workload.program_case import TIMEOUT_S, Reader, reade
 from kernelwright.evaluate.workload.rule_text import parse_rule
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.stories.tune import Subject
-from kernelwright.versions.forest import Forest
+from kernelwright.versions.forest import read_forest
 from kernelwright.versions.guard_names import (
     LITERAL_GUARD,
     HasGuard,
@@ -264,7 +263,7 @@ def _subject(
         checked,
         identity,
         path,
-        _declared(wanted.forest),
+        read_forest(wanted.forest) if wanted.forest is not None else None,
         digest,
         program.dispatch_us,
         program.unreadable,
@@ -275,17 +274,6 @@ def _subject(
 
 def _here(wanted: Wanted) -> str:
     return wanted.device or str(machine()["processor"])
-
-
-def _declared(path: Path | None) -> Forest | None:
-    if path is None:
-        return None
-    try:
-        return Forest.from_json(json.loads(path.read_text()))
-    except (OSError, ValueError) as error:
-        raise Misuse(
-            f"{path} holds no forest: {error}", hint='{"guards": [...], "edges": [[parent, child, false]]}'
-        ) from None
 
 
 def _oracle_output(pattern: str, dataset: str) -> Arrays | None:
