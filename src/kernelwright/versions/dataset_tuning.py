@@ -22,11 +22,16 @@ from kernelwright.versions.box import FREE, Box, Interval, merged
 from kernelwright.versions.configurations import Configuration, Configurations
 from kernelwright.versions.forest import Forest, Groups, Observed
 from kernelwright.versions.program import INFINITE
+from kernelwright.versions.resolution import Verdict
 from kernelwright.versions.unimodal import Search, nonmonotone
 
 NOTHING_TAKEN: dict[str, int] = {}
 EVERYTHING = -INFINITE
 """A threshold below every value."""
+
+
+MOST_PASSES = 8
+"""As often guards are decided again whose values depend on what they take themselves: each time as far as one more value."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +139,8 @@ class DatasetTuner:
         self._declared = declared
         self._known: dict[str, Interval] = {}
         self._settled: set[tuple[str, int]] = set()
-        self._deciding: set[str] = set()
+        self._deciding: dict[str, frozenset[int]] = {}
+        self._early: set[str] = set()
         self._decisions: list[Decision] = []
 
     def tune(self) -> TunedDataset:
@@ -144,12 +150,29 @@ class DatasetTuner:
         if best.configuration.times.failed:
             # Every way to run the baseline failed: another feasible start may be anywhere.
             for start in self._other_starts():
-                self._known, self._settled, self._decisions = {}, set(), []
+                self._known, self._settled, self._early, self._decisions = {}, set(), set(), []
                 best = self._from(start)
                 if not best.configuration.times.failed:
                     break
+        best = self._with_own_values(best)
         decisions = (*self._decisions, *self._refused())
         return TunedDataset(best.thresholds, best.configuration, tuple(best.alternatives), decisions)
+
+    def _with_own_values(self, best: _Branch) -> _Branch:
+        """The best, or a better one. A guard may meet values that depend on what it takes itself, as that of a loop which ends the earlier;
+        then guards above it were decided at these values before it was. They are decided again, as long as such values come up."""
+        passes = 0
+        while self._early and passes < MOST_PASSES and not best.configuration.times.failed:
+            passes += 1
+            for name in self._early:
+                self._known.pop(name, None)
+            self._settled = {(name, value) for name, value in self._settled if name not in self._early}
+            thresholds = {**best.thresholds, **dict.fromkeys(sorted(self._early), INFINITE)}
+            self._early = set()
+            other = self._from(thresholds)
+            if self._runs.verdict(other.configuration, best.configuration) is Verdict.FASTER:
+                best = other
+        return best
 
     def _refused(self) -> list[Decision]:
         """Guards that are met, and of which the program says each time that no threshold lets their versions run: nothing is tried."""
@@ -258,7 +281,9 @@ class DatasetTuner:
         self._observe_first(guard, branch, candidates, here)
         if self._lowest_unknown(branch.configuration, ignored) != guard:
             return branch
-        self._deciding.add(guard)
+        if any(name in self._deciding and value not in self._deciding[name] for name, value in unknown):
+            self._early.add(guard)
+        self._deciding[guard] = frozenset(values)
         search = Search(
             len(candidates),
             here,
@@ -267,7 +292,7 @@ class DatasetTuner:
             seen=lambda: sorted(branches),
         )
         found = search.minimum()
-        self._deciding.discard(guard)
+        del self._deciding[guard]
 
         def failed(index: int) -> bool:
             return index not in branches or branches[index].configuration.times.failed
