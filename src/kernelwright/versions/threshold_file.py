@@ -113,6 +113,11 @@ class Evidence:
     """Per dataset the hash of its content, where it is a file."""
     explanation: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def says_something(self) -> bool:
+        """Whether anything ran: a command that was mistyped leaves failures alone."""
+        return any(not known.times.failed for found in self.measured.values() for known in found)
+
     def write(self, path: Path) -> None:
         datasets = {
             name: {"digest": self.digests.get(name, ""), "configurations": [c.as_json() for c in configurations]}
@@ -174,6 +179,8 @@ def evidence_for(path: Path, identity: Identity) -> Evidence:
         _refuse_another(path, header_of(path), identity)
         return Evidence(identity)
     if not _is_same_file(found.identity, identity):
+        if not found.says_something and not path.exists():
+            return Evidence(identity)
         _refuse_another(path, (found.identity.program, found.identity.device), identity)
     if found.identity.digest != identity.digest:
         raise Misuse(
@@ -198,7 +205,9 @@ def refuse_another_program(path: Path, identity: Identity) -> None:
         evidence = Evidence.read(path)
     except Misuse:  # It tells nothing; the threshold file may.
         evidence = None
-    if evidence is not None and _is_same_file(evidence.identity, identity):
+    if evidence is not None and (
+        _is_same_file(evidence.identity, identity) or not (evidence.says_something or path.exists())
+    ):
         return
     header = header_of(path)
     found = header[0] if header is not None else evidence.identity.program if evidence is not None else identity.program

@@ -109,6 +109,8 @@ def subject_of(asked: Asked, build: Callable[[Path, str], tuple[Path, str]]) -> 
         asked.timeout_s,
         files_of(asked.outputs),
     )
+    for dataset in asked.datasets if asked.oracle else ():
+        _oracle_path(asked.oracle, dataset)
     if asked.execute and asked.winners:
         raise Misuse("--with is for CUDA programs that are compiled here", hint="kw tune app.cu --with RUN")
     if asked.by and not asked.winners:
@@ -122,6 +124,10 @@ def subject_of(asked: Asked, build: Callable[[Path, str], tuple[Path, str]]) -> 
     path = Path(asked.path)
     if asked.winners and path.suffix == ".py":
         raise Misuse("--with is for CUDA programs", hint="kw tune app.cu --with RUN")
+    if path.suffix == ".py" and not path.is_file():
+        raise Misuse(
+            f"{path} {'is a folder' if path.is_dir() else 'does not exist'}", hint="give the path of a Python file"
+        )
     if path.suffix != ".py":
         for arguments in asked.datasets:
             words_of(arguments, f"dataset {arguments!r}")
@@ -277,12 +283,15 @@ def _here(wanted: Wanted) -> str:
 
 
 def _oracle_output(pattern: str, dataset: str) -> Arrays | None:
-    if not pattern:
-        return None
+    return output_of(_oracle_path(pattern, dataset)) if pattern else None
+
+
+def _oracle_path(pattern: str, dataset: str) -> Path:
+    """Raises ``Misuse`` where it is not there."""
     path = Path(pattern.replace(DATA, dataset))
     if not path.is_file():
         raise Misuse(f"there is no oracle {path} for dataset {dataset}", hint=f'as in --oracle "{DATA}.expected"')
-    return output_of(path)
+    return path
 
 
 def split_given(given: Sequence[str]) -> tuple[Path | None, list[str]]:
