@@ -7,10 +7,11 @@ samples/reduce/reduce.cu             all sources of the folder together
 from __future__ import annotations
 
 import os
+import random
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,12 +29,14 @@ LEFT_OUT = (".git", "kw-runs")
 
 @dataclass(frozen=True)
 class Project:
-    """``name``: its folder, from the folder that was given. ``sources``: without those of folders below."""
+    """``name``: its folder, from the folder that was given. ``sources``: without those of folders below. ``target``: what its
+    Makefile calls it, where that builds several programs."""
 
     name: str
     folder: Path
     makefile: Path | None
     sources: tuple[Path, ...]
+    target: str = ""
 
 
 def projects(place: Path) -> list[Project]:
@@ -60,19 +63,32 @@ def projects(place: Path) -> list[Project]:
 
 
 def _apart(project: Project) -> list[Project]:
-    """Without a Makefile, of several files with a ``main`` each is a program."""
+    """Of several files with a ``main`` each is a program, unless there is a Makefile that does not name each as a target."""
     mains = [path for path in project.sources if _MAIN.search(path.read_text(errors="replace"))]
-    if project.makefile is not None or len(mains) < 2:
-        return [project]
-    return [
-        Project(f"{project.name}/{path.stem}", project.folder, None, (path,)) for path in mains if path.suffix == ".cu"
-    ]
+    mains = [path for path in mains if path.suffix == ".cu"] if len(mains) > 1 else []
+    if project.makefile is not None:
+        text = project.makefile.read_text(errors="replace")
+        if len(mains) < 2 or not all(re.search(rf"^{re.escape(path.stem)}\s*:(?!=)", text, re.M) for path in mains):
+            return [project]
+        return [
+            Project(f"{project.name}/{path.stem}", project.folder, project.makefile, (path,), path.stem)
+            for path in mains
+        ]
+    return [Project(f"{project.name}/{path.stem}", project.folder, None, (path,)) for path in mains] or [project]
 
 
 def _builds_cuda(makefile: Path, folder: Path) -> bool:
     """Whether a Makefile without CUDA files beside it compiles some of a folder below."""
     text = makefile.read_text(errors="replace")
     return bool(re.search(r"\.cu\b", text)) and next(folder.glob("*/*.cu"), None) is not None
+
+
+def drawn(found: Sequence[Project], count: int | None, seed: int) -> list[Project]:
+    """``count`` of them by lot, or all; a larger sample of the same seed has all of a smaller one. In the order of their names."""
+    ordered = sorted(found, key=lambda project: project.name)
+    if count is not None:
+        random.Random(seed).shuffle(ordered)
+    return sorted(ordered[:count], key=lambda project: project.name)
 
 
 @contextmanager

@@ -1,0 +1,86 @@
+"""A program that does not end in time is made smaller: the whole numbers among its arguments, then constants of its source.
+
+./main 8192 100            -> ./main 1024 12              arguments / 8
+#define N 1048576          -> #define N 16384             constants / 64
+int repeat = 100;          -> int repeat = 1;             how often something is done again becomes 1
+
+A number up to ``KEPT`` is left alone: a mode, a width of a tile, a count of layers. A program that is built smaller may be another
+program; therefore the row says what was changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from kernelwright.cuda.host import LANGUAGES
+
+KEPT = 16
+LARGE = 1024
+"""From which on a constant is a size rather than a shape of a block or a table."""
+_HEADERS = (".h", ".hpp", ".cuh", ".hh", ".inc")
+_TYPE = r"(?:unsigned|signed|long|int|short|size_t|u?int\d+_t|uint|ulong)"
+_VALUE = r"(?P<value>\(?\s*\d[\dxXa-fA-F]*[uUlL]*(?:\s*(?:\*|<<)\s*\d+[uUlL]*)*\s*\)?)"
+_DEFINE = re.compile(
+    rf"^(?P<before>[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)[ \t]+){_VALUE}(?P<after>[ \t]*(?://.*|/\*.*)?)$", re.M
+)
+_VARIABLE = re.compile(rf"(?P<before>\b(?:{_TYPE}\s+)+(?:const\s+)?(?P<name>\w+)\s*=\s*){_VALUE}(?P<after>\s*[;,])")
+_REPEATED = re.compile(r"repeat|iter|trial|epoch|time_?steps|n_?steps|n_?runs|n_?reps|loops|warm_?up|passes", re.I)
+
+
+def reduced(command: Sequence[str], divisor: int) -> list[str]:
+    """The command with its whole numbers above ``KEPT`` divided, to no less than 1; the program's name stays as it is."""
+    return [
+        command[0],
+        *(str(max(1, int(word) // divisor)) if word.isdecimal() and int(word) > KEPT else word for word in command[1:]),
+    ]
+
+
+def shrink_sources(folder: Path, divisor: int) -> list[str]:
+    """Makes constants of the sources below ``folder`` smaller, where they lie: sizes are divided, repetitions become 1.
+
+    Returns what was changed, each once: ``["N 1048576 -> 16384"]``.
+    """
+    changes: dict[str, None] = {}
+    for path in sorted(folder.rglob("*")):
+        if path.suffix not in (*LANGUAGES, *_HEADERS) or path.is_symlink() or not path.is_file():
+            continue
+        text = path.read_bytes().decode("latin-1")  # every byte is a character, and comes back as it was
+        changed = text
+        for pattern in (_DEFINE, _VARIABLE):
+            changed = pattern.sub(lambda found: _smaller(found, divisor, changes), changed)
+        if changed != text:
+            path.write_bytes(changed.encode("latin-1"))
+    return list(changes)
+
+
+def _smaller(found: re.Match[str], divisor: int, changes: dict[str, None]) -> str:
+    number = _number(found["value"])
+    is_repeated = _REPEATED.search(found["name"]) is not None
+    if number is None or number <= (1 if is_repeated else LARGE) or number >= 1 << 40:
+        return found[0]
+    smaller = 1 if is_repeated else max(LARGE // 4, number // divisor)
+    if not is_repeated and _is_mask_or_prime(number):
+        return found[0]
+    changes[f"{found['name']} {number} -> {smaller}"] = None
+    return f"{found['before']}{smaller}{found['after']}"
+
+
+def _is_mask_or_prime(number: int) -> bool:
+    """0xffff and its like, and numbers of generators (16807, 2147483647): a size is rarely odd."""
+    return number % 2 == 1
+
+
+def _number(text: str) -> int | None:
+    """Of ``1 << 20``, ``(64 * 1024)`` or ``1000u``; hexadecimal numbers are masks, not sizes."""
+    words = re.split(r"\s*(\*|<<)\s*", text.strip(" ()\t"))
+    numbers = [word.rstrip("uUlL ") for word in words[::2]]
+    if not all(word.isdecimal() for word in numbers):
+        return None
+    value = int(numbers[0])
+    for operator, word in zip(words[1::2], numbers[1:], strict=True):
+        if operator == "<<" and int(word) > 40:
+            return None
+        value = value * int(word) if operator == "*" else value << int(word)
+    return value
