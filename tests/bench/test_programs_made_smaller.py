@@ -77,6 +77,9 @@ int repeat = 100;
 unsigned long long big = 100000ULL;
 float x = 100000;
 int y = N * 100000;
+#define BLOCK_SIZE 1024
+  int it_max = 1e6, n;
+int width = 2048;
 """
     (tmp_path / "below").mkdir()
     (tmp_path / "below" / "main.cu").write_text(text)
@@ -84,6 +87,7 @@ int y = N * 100000;
     changes = shrink_sources(tmp_path, 64)
     assert changes == [
         "N 1048576 -> 16384", "ITERATIONS 40 -> 1", "bytes 67108864 -> 1048576", "repeat 100 -> 1", "big 100000 -> 1562",
+        "it_max 1000000 -> 1", "width 2048 -> 128",
     ]  # fmt: skip
     changed = (tmp_path / "below" / "main.cu").read_text()
     assert "#define N 16384  // elements\n#define BLOCK 256\n" in changed and "int repeat = 1;" in changed
@@ -120,6 +124,7 @@ def test_what_fails_only_when_it_is_smaller_is_tried_smaller_still(tmp_path: Pat
     steps = Answers(lambda c: late(10.0) if c[1] == "64000" else Step("exit code 1", "", 0.1))
     ran = run_to_end([["./main", "64000"]], tmp_path, steps, 40.0)
     assert len(steps.asked) == 4 and ran.step.is_late and ran.size == ""
+    assert ran.step.cause == "not at its end in time; when made smaller: exit code 1"
     assert steps.asked[-1][1] == pytest.approx(29.8)  # the last may take what is left
 
 

@@ -8,7 +8,7 @@
 Each is copied, built with our compiler under nvcc's name by its own Makefile (without one, all sources of its folder together) and run
 by the commands of its target ``run`` (without one, with no arguments). One that does not end in time is run again with its whole numbers
 divided, and with ``--shrink`` with constants of its source made smaller, which the row says; otherwise nothing of them is changed.
-``kw check`` follows where a run took less than a quarter of its time. A program that wants files that are not there is counted apart.
+``kw check`` follows where a run took less than an eighth of its time. A program that wants files that are not there is counted apart.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _PASSED = re.compile(r"\bpass(ed|es)?\b|\bsuccess|\bcorrect\b|\bverified\b|\bok\
 
 @dataclass(frozen=True)
 class Manner:
-    """How programs of a folder are measured. ``limit_s``: for all tries to run a program together, and for its check; ``sample``: how
+    """How programs of a folder are measured. ``limit_s``: for all tries to run a program together, half for its check; ``sample``: how
     many, drawn by lot, None for all; ``jobs``: programs at once; ``rows``: a file that rows are kept in."""
 
     is_quick: bool = False
@@ -218,12 +218,12 @@ def _built_anew(project: Project, at: Path, steps: Steps, manner: Manner) -> boo
 
 def _checked(ran: Run, at: Path, steps: Steps, manner: Manner) -> Row:
     """``kw check`` of each of its command lines; its cause is the first finding."""
-    if ran.seconds > manner.limit_s / 4:
+    if ran.seconds > manner.limit_s / 8:
         return {}
     taken = 0.0
     for program, *arguments in ran.commands:
         words = [sys.executable, "-m", "kernelwright", "check", "--device", manner.device, program, "--", *arguments]
-        step = steps.take(words, at, max(1.0, manner.limit_s - taken))
+        step = steps.take(words, at, max(1.0, manner.limit_s / 2 - taken))
         taken += step.seconds
         if not step.ended_well:
             verdict = LATE if step.is_late else FINDINGS if "finding" in step.said else NO

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from kernelwright.bench.programs.shrinking import reduced
@@ -48,6 +49,7 @@ def run_to_end(
             ways.append((f"arguments / {divisor}", commands))
     left = limit_s
     first: Run | None = None
+    why = ""
     for number, (size, these) in enumerate(ways):
         is_last = number == len(ways) - 1 and shrunk is None
         done = _tried(size, these, at, steps, left if is_last else limit_s / 4)
@@ -55,15 +57,26 @@ def run_to_end(
         if done.step.ended_well or (not size and not done.step.is_late and not _TOO_LARGE.search(_all_said(done))):
             return done
         first = first or done
+        why = done.step.cause if size and not done.step.is_late else why
         if left <= limit_s / 20:
-            return first
+            return _because(first, why)
     size = shrunk() if shrunk else ""
     if size:
         done = _tried(size, ways[-1][1], at, steps, left)
         if done.step.ended_well:
             return Run(done.step, done.commands, ", ".join(filter(None, (ways[-1][0], size))), done.seconds)
+        why = done.step.cause if not done.step.is_late else why
     assert first is not None
-    return first
+    return _because(first, why)
+
+
+def _because(first: Run, why: str) -> Run:
+    """``why``: what stopped it when it was smaller."""
+    if not why:
+        return first
+    step = first.step
+    cause = f"{step.cause}; when made smaller: {why}"
+    return replace(first, step=Step(cause, step.said, step.seconds, step.is_late))
 
 
 def _all_said(done: Run) -> str:

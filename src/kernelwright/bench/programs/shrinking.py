@@ -17,16 +17,19 @@ from pathlib import Path
 from kernelwright.cuda.host import LANGUAGES
 
 KEPT = 16
-LARGE = 1024
-"""From which on a constant is a size rather than a shape of a block or a table."""
+LARGE, LEAST = 1024, 128
+"""From which on a constant is a size rather than a shape of a block or a table, and what it is not made smaller than."""
 _HEADERS = (".h", ".hpp", ".cuh", ".hh", ".inc")
 _TYPE = r"(?:unsigned|signed|long|int|short|size_t|u?int\d+_t|uint|ulong)"
-_VALUE = r"(?P<value>\(?\s*\d[\dxXa-fA-F]*[uUlL]*(?:\s*(?:\*|<<)\s*\d+[uUlL]*)*\s*\)?)"
+_VALUE = r"(?P<value>\de\d|\(?\s*\d[\dxXa-fA-F]*[uUlL]*(?:\s*(?:\*|<<)\s*\d+[uUlL]*)*\s*\)?)"
 _DEFINE = re.compile(
     rf"^(?P<before>[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)[ \t]+){_VALUE}(?P<after>[ \t]*(?://.*|/\*.*)?)$", re.M
 )
 _VARIABLE = re.compile(rf"(?P<before>\b(?:{_TYPE}\s+)+(?:const\s+)?(?P<name>\w+)\s*=\s*){_VALUE}(?P<after>\s*[;,])")
-_REPEATED = re.compile(r"repeat|iter|trial|epoch|time_?steps|n_?steps|n_?runs|n_?reps|loops|warm_?up|passes", re.I)
+_SHAPE = re.compile(r"block|thread|tile|warp|mask|seed|align|version|max_?len", re.I)
+_REPEATED = re.compile(
+    r"it_?max|max_?it|repeat|iter|trial|epoch|time_?steps|n_?steps|n_?runs|n_?reps|loops|warm_?up|passes", re.I
+)
 
 
 def reduced(command: Sequence[str], divisor: int) -> list[str]:
@@ -58,22 +61,24 @@ def shrink_sources(folder: Path, divisor: int) -> list[str]:
 def _smaller(found: re.Match[str], divisor: int, changes: dict[str, None]) -> str:
     number = _number(found["value"])
     is_repeated = _REPEATED.search(found["name"]) is not None
-    if number is None or number <= (1 if is_repeated else LARGE) or number >= 1 << 40:
+    if number is None or number < (2 if is_repeated else LARGE) or number >= 1 << 40:
         return found[0]
-    smaller = 1 if is_repeated else max(LARGE // 4, number // divisor)
-    if not is_repeated and _is_mask_or_prime(number):
+    if not is_repeated and (_SHAPE.search(found["name"]) or _is_of_a_generator(number)):
         return found[0]
+    smaller = 1 if is_repeated else max(LEAST, number // divisor)
     changes[f"{found['name']} {number} -> {smaller}"] = None
     return f"{found['before']}{smaller}{found['after']}"
 
 
-def _is_mask_or_prime(number: int) -> bool:
-    """0xffff and its like, and numbers of generators (16807, 2147483647): a size is rarely odd."""
+def _is_of_a_generator(number: int) -> bool:
+    """As 16807 and 2147483647 are: a size is rarely odd."""
     return number % 2 == 1
 
 
 def _number(text: str) -> int | None:
-    """Of ``1 << 20``, ``(64 * 1024)`` or ``1000u``; hexadecimal numbers are masks, not sizes."""
+    """Of ``1 << 20``, ``(64 * 1024)``, ``1000u`` or ``1e6``; hexadecimal numbers are masks, not sizes."""
+    if re.fullmatch(r"\de\d", text):
+        return int(float(text))
     words = re.split(r"\s*(\*|<<)\s*", text.strip(" ()\t"))
     numbers = [word.rstrip("uUlL ") for word in words[::2]]
     if not all(word.isdecimal() for word in numbers):
