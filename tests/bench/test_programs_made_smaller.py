@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 import threading
 import time
@@ -16,7 +15,7 @@ import pytest
 from kernelwright.bench.programs import measure
 from kernelwright.bench.programs.measure import Manner, measure_folders
 from kernelwright.bench.programs.projects import Project
-from kernelwright.bench.programs.running import missing_file, run_to_end
+from kernelwright.bench.programs.running import missing_file, run_to_end, ways_to_run
 from kernelwright.bench.programs.shrinking import reduced, shrink_sources
 from kernelwright.bench.programs.steps import Step, Steps, Stopped
 from tests.cli.conftest import Kw, kw  # noqa: F401
@@ -128,6 +127,14 @@ def test_what_fails_only_when_it_is_smaller_is_tried_smaller_still(tmp_path: Pat
     assert steps.asked[-1][1] == pytest.approx(29.8)  # the last may take what is left
 
 
+def test_who_begins_smaller_comes_to_the_arguments_as_they_are_last(tmp_path: Path) -> None:
+    assert [size for size, _ in ways_to_run([["./a", "100000", "8"]], 64)] == ["arguments / 64", "arguments / 512", ""]
+    assert ways_to_run([["./a", "8"]], 64) == [("", [["./a", "8"]])]
+    steps = Answers(lambda c: Step("exit code 1", "", 0.1) if c[1] != "64000" else Step("", "PASS", 1.0))
+    ran = run_to_end([["./main", "64000"]], tmp_path, steps, 40.0, first_divisor=64)
+    assert len(steps.asked) == 3 and ran.step.ended_well and ran.size == ""
+
+
 def test_a_failure_as_given_is_one_unless_memory_was_short(tmp_path: Path) -> None:
     steps = Answers(lambda c: Step("exit code 1", "no", 0.1))
     assert run_to_end([["./main", "64000"]], tmp_path, steps, 40.0).step.cause == "exit code 1"
@@ -169,11 +176,12 @@ def test_rows_of_programs_that_end_fail_hang_shrink_and_want_data(
         "source": "yes, SIZE 1048576 -> 16384, repeat 500 -> 1", "wants": "needs data",
     }  # fmt: skip
     assert rows["broken"]["built"] == "no" and rows["broken"]["stopped at"] == "build"
-    assert rows["fails"]["cause"] == "exit code 3: PASS" and rows["hangs"]["cause"] == "not at its end in time"
+    assert rows["fails"]["cause"] == "exit code 3: PASS" and rows["hangs"]["cause"] == "waits for what does not come"
     assert rows["wants"]["cause"] == "../data/graph.mtx" and rows["ends"]["says"] == "PASS"
     assert "6 of 7 build (86 %)" in result.notes
-    assert "3 of 5 run to their end within 20 s (60 %), 2 of them made smaller; 1 more need data that is not there" in (
-        result.notes
+    assert (
+        "3 of 5 run to their end within 20 s of processor time (60 %), 2 of them made smaller; 1 more need data that is not there"
+        in (result.notes)
     )
     assert said[-1].startswith("7 of 7: ")
     assert not list(place.glob("*/main"))
@@ -239,10 +247,23 @@ def test_steps_end_what_they_started_when_they_are_stopped(tmp_path: Path) -> No
 
 
 def test_a_late_step_ends_with_its_children(tmp_path: Path) -> None:
-    step = Steps(tmp_path, "h200", 1).take(["sh", "-c", "(sleep 5; touch after) & sleep 60"], tmp_path, 0.3)
-    assert step.is_late and step.seconds < 4
-    subprocess.run([sys.executable, "-c", "import time; time.sleep(5.5)"], check=True)
+    loop = "while :; do :; done"
+    begun = time.monotonic()
+    step = Steps(tmp_path, "h200", 1).take(["sh", "-c", f"(sleep 5; touch after) & {loop}"], tmp_path, 0.3)
+    assert step.is_late and 0.3 <= step.seconds < 2 and time.monotonic() - begun < 4
+    time.sleep(5.5)
     assert not (tmp_path / "after").exists()
+
+
+def test_time_is_that_of_the_processor_and_waiting_for_nothing_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = Steps(tmp_path, "h200", 1)
+    assert steps.take(["sleep", "1"], tmp_path, 0.5).ended_well
+    spends = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'while 1: pass'])"
+    assert steps.take([sys.executable, "-c", spends], tmp_path, 0.5).cause == "not at its end in time"
+    monkeypatch.setattr("kernelwright.bench.programs.steps.IDLE_S", 0.5)
+    assert steps.take(["sleep", "60"], tmp_path, 50.0).cause == "waits for what does not come"
 
 
 def test_the_command_refuses_what_makes_no_sense(kw: Kw, project: Make) -> None:  # noqa: F811

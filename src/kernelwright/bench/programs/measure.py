@@ -6,9 +6,10 @@
     hbc-cuda    yes    needs data                                     7.7    0.2             run         ../data/graph.mtx
 
 Each is copied, built with our compiler under nvcc's name by its own Makefile (without one, all sources of its folder together) and run
-by the commands of its target ``run`` (without one, with no arguments). One that does not end in time is run again with its whole numbers
-divided, and with ``--shrink`` with constants of its source made smaller, which the row says; otherwise nothing of them is changed.
-``kw check`` follows where a run took less than an eighth of its time. A program that wants files that are not there is counted apart.
+by the commands of its target ``run`` (without one, with no arguments). One that does not end in time, which is the processor's, is run
+again with its whole numbers divided, and with ``--shrink`` with constants of its source made smaller, which the row says; otherwise
+nothing of them is changed. ``kw check`` follows where a run took less than an eighth of its time. A program that wants files that are
+not there is counted apart.
 """
 
 from __future__ import annotations
@@ -47,13 +48,17 @@ _PASSED = re.compile(r"\bpass(ed|es)?\b|\bsuccess|\bcorrect\b|\bverified\b|\bok\
 
 @dataclass(frozen=True)
 class Manner:
-    """How programs of a folder are measured. ``limit_s``: for all tries to run a program together, half for its check; ``sample``: how
-    many, drawn by lot, None for all; ``jobs``: programs at once; ``rows``: a file that rows are kept in."""
+    """How programs of a folder are measured.
+
+    ``limit_s``: processor time for all tries to run a program together, half for its check; ``first_divisor``: of its arguments, at the
+    first try; ``jobs``: programs at once; ``sample``: how many, drawn by lot, None for all; ``rows``: a file that rows are kept in.
+    """
 
     is_quick: bool = False
     device: str = DEVICE
     compile_flags: tuple[str, ...] = ()
-    limit_s: float = 240.0
+    limit_s: float = 120.0
+    first_divisor: int = 1
     jobs: int = 1
     sample: int | None = None
     seed: int = 0
@@ -158,7 +163,8 @@ def _notes(rows: Sequence[Row], manner: Manner, state: str) -> list[str]:
         ran = [row for row in runnable if str(row["ran"]).startswith(YES)]
         smaller = [row for row in ran if row["ran"] != YES]
         notes.append(
-            f"{len(ran)} of {len(runnable)} run to their end within {manner.limit_s:g} s ({_percent(len(ran), len(runnable))}), "
+            f"{len(ran)} of {len(runnable)} run to their end within {manner.limit_s:g} s of processor time "
+            f"({_percent(len(ran), len(runnable))}), "
             f"{len(smaller)} of them made smaller; {len(without)} more need data that is not there"
         )
         says = Counter(row["says"] or "nothing" for row in ran)
@@ -196,7 +202,7 @@ def _row(project: Project, steps: Steps, manner: Manner) -> Row:
             changes = shrink_sources(at, SHRUNK)
             return ", ".join(changes) if changes and _built_anew(project, at, steps, manner) else ""
 
-        ran = run_to_end(given, at, steps, manner.limit_s, shrunk if manner.shrinks else None)
+        ran = run_to_end(given, at, steps, manner.limit_s, shrunk if manner.shrinks else None, manner.first_divisor)
         row["run s"] = round(ran.seconds, 1)
         if not ran.step.ended_well:
             row["ran"] = NEEDS_DATA if ran.missing else NO

@@ -1,7 +1,8 @@
 """A program that was built is run to its end, at full size or smaller, in the time that it is given; and why it could not.
 
 All tries share the time of the program: each but the last has a quarter of it. The first that ends in its time counts; one that was made
-smaller and fails is tried smaller still, since sizes that do not fit each other are no fault of the program or of ours.
+smaller and fails is tried smaller still, since sizes that do not fit each other are no fault of the program or of ours. Who knows that
+nothing ends at full size begins with a divisor, and comes to the arguments as they are last.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from kernelwright.bench.programs.shrinking import reduced
 from kernelwright.bench.programs.steps import Step, Steps
 from kernelwright.lazy_dataclasses import dataclass
 
-DIVISORS = (1, 8, 64, 512)
+STEP, LARGEST = 8, 512
 _PATH = re.compile(r"^[\w.+-]*(/[\w.+-]+)+$|^[\w+-]+\.[A-Za-z][\w.]{1,6}$")
 _OUTPUT = re.compile(r"out|result|log|dump", re.I)
 _NO_FILE = re.compile(
@@ -38,15 +39,26 @@ class Run:
     """A data file that the program wants and that is not there."""
 
 
-def run_to_end(
-    given: Sequence[Sequence[str]], at: Path, steps: Steps, limit_s: float, shrunk: Callable[[], str] | None = None
-) -> Run:
-    """``shrunk``: makes the program itself smaller and builds it anew, and says how; empty when it cannot."""
-    ways: list[tuple[str, Sequence[Sequence[str]]]] = [("", given)]
-    for divisor in DIVISORS[1:]:
+def ways_to_run(given: Sequence[Sequence[str]], first: int = 1) -> list[tuple[str, Sequence[Sequence[str]]]]:
+    """What is tried in turn: the commands with their arguments divided by ``first``, 8 times that and so on, up to 512 and at least
+    once more; then, where they were not the first, as they are. Each with what the row says of it."""
+    divisors = [first]
+    while divisors[-1] < LARGEST:
+        divisors.append(divisors[-1] * STEP)
+    ways: list[tuple[str, Sequence[Sequence[str]]]] = []
+    for divisor in divisors if first == 1 else [*divisors, 1]:
         commands = [reduced(command, divisor) for command in given]
-        if commands != ways[-1][1]:
-            ways.append((f"arguments / {divisor}", commands))
+        if all(commands != others for _, others in ways):
+            ways.append((f"arguments / {divisor}" if commands != [list(c) for c in given] else "", commands))
+    return ways
+
+
+def run_to_end(
+    given: Sequence[Sequence[str]], at: Path, steps: Steps, limit_s: float, shrunk: Callable[[], str] | None = None,
+    first_divisor: int = 1,
+) -> Run:  # fmt: skip
+    """``shrunk``: makes the program itself smaller and builds it anew, and says how; empty when it cannot."""
+    ways = ways_to_run(given, first_divisor)
     left = limit_s
     first: Run | None = None
     why = ""
@@ -55,16 +67,17 @@ def run_to_end(
         done = _tried(size, these, at, steps, left if is_last else limit_s / 4)
         left -= done.seconds
         if done.step.ended_well or (not size and not done.step.is_late and not _TOO_LARGE.search(_all_said(done))):
-            return done
+            return done  # as it was given, whatever smaller ones came to
         first = first or done
         why = done.step.cause if size and not done.step.is_late else why
         if left <= limit_s / 20:
             return _because(first, why)
     size = shrunk() if shrunk else ""
     if size:
-        done = _tried(size, ways[-1][1], at, steps, left)
+        smallest, commands = next(way for way in reversed(ways) if way[0] or len(ways) == 1)
+        done = _tried(size, commands, at, steps, left)
         if done.step.ended_well:
-            return Run(done.step, done.commands, ", ".join(filter(None, (ways[-1][0], size))), done.seconds)
+            return Run(done.step, done.commands, ", ".join(filter(None, (smallest, size))), done.seconds)
         why = done.step.cause if not done.step.is_late else why
     assert first is not None
     return _because(first, why)

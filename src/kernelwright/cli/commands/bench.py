@@ -7,7 +7,7 @@ import json
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,12 +17,15 @@ from kernelwright.cli.support.streams import program_speaks_on_stderr, say
 from kernelwright.cli.support.tables import print_rows
 from kernelwright.errors import Misuse
 
+if TYPE_CHECKING:
+    from kernelwright.bench.programs.measure import Manner
+
 ALL = "all"
 COMPILE = "compile"
 PROGRAMS = "programs"
 SEARCH = "search"
 OWN, NVIDIA = "own", "nvidia"
-LIMIT_S = 240.0
+LIMIT_S = 120.0
 BY_NAME = ("breed", "rate", "search", "tune", "tune-large", "tune-sizes")
 """Benchmarks of programs that ship with the package, which may be chosen."""
 Measure = Callable[..., Measured]
@@ -58,7 +61,13 @@ def command(
     seed: Annotated[int, typer.Option("--seed", help="Of that lot.")] = 0,
     limit: Annotated[
         float | None,
-        typer.Option("--limit", min=1, help="For programs of a folder: seconds that one may run, all tries; 240."),
+        typer.Option(
+            "--limit", min=1, help="For programs of a folder: seconds of processor time to run one, all tries; 120."
+        ),
+    ] = None,
+    divide: Annotated[
+        int | None,
+        typer.Option("--divide", min=1, help="For programs of a folder: begin with their arguments divided by it."),
     ] = None,
     jobs: Annotated[
         int | None, typer.Option("--jobs", min=1, help="For programs of a folder: how many at once; 1.")
@@ -88,7 +97,7 @@ def command(
         raise Misuse(f"{name} takes no folder", hint=f"kw bench {PROGRAMS} {places[0]}")
     of_a_folder = {
         "--flags": compiler_flags, "--headers": headers != OWN, "--sample": sample, "--seed": seed, "--limit": limit,
-        "--jobs": jobs, "--shrink": shrink, "--no-check": no_check, "--rows": rows,
+        "--divide": divide, "--jobs": jobs, "--shrink": shrink, "--no-check": no_check, "--rows": rows,
     }  # fmt: skip
     given = next((option for option, value in of_a_folder.items() if value), None)
     if given and not places:
@@ -99,9 +108,11 @@ def command(
             results = [_of_programs(programs)]
         elif places:
             flags = (*_words(compiler_flags), *_headers(headers))
-            results = [
-                _of_folders(places, quick, flags, limit or LIMIT_S, jobs or 1, sample, seed, shrink, not no_check, rows)
-            ]
+            manner = _manner(
+                is_quick=quick, compile_flags=flags, limit_s=limit or LIMIT_S, first_divisor=divide or 1, jobs=jobs or 1,
+                sample=sample, seed=seed, shrinks=shrink, checks=not no_check, rows=rows,
+            )  # fmt: skip
+            results = [_of_folders(places, manner)]
         else:
             chosen: dict[str, Any] = {"names": [str(each) for each in programs]} if programs else {}
             chosen |= {} if evaluations is None else {"evaluations": evaluations}
@@ -127,16 +138,15 @@ def _of_programs(places: Sequence[Path]) -> Measured:
     return measure_programs(places, lambda line: say(f"  {COMPILE}: {line}\n"))
 
 
-def _of_folders(
-    places: Sequence[Path], quick: bool, flags: tuple[str, ...], limit_s: float, jobs: int,
-    sample: int | None, seed: int, shrinks: bool, checks: bool, rows: Path | None,
-) -> Measured:  # fmt: skip
-    from kernelwright.bench.programs.measure import Manner, measure_folders
+def _manner(**options: Any) -> Manner:
+    from kernelwright.bench.programs.measure import Manner
 
-    manner = Manner(
-        is_quick=quick, compile_flags=flags, sample=sample, seed=seed, shrinks=shrinks, checks=checks, rows=rows,
-        limit_s=limit_s, jobs=jobs,
-    )  # fmt: skip
+    return Manner(**options)
+
+
+def _of_folders(places: Sequence[Path], manner: Manner) -> Measured:
+    from kernelwright.bench.programs.measure import measure_folders
+
     return measure_folders(places, lambda line: say(f"  {PROGRAMS}: {line}\n"), manner)
 
 
