@@ -79,15 +79,21 @@ int y = N * 100000;
 #define BLOCK_SIZE 1024
   int it_max = 1e6, n;
 int width = 2048;
+#define DATAXSIZE 400
+#define LIMIT 400
+  for (int n = 64; n <= 8192; n *= 2) for (size = 4096; size < 1<<27; size *= 2) for (int i = 0; i < 100; i++)
 """
     (tmp_path / "below").mkdir()
     (tmp_path / "below" / "main.cu").write_text(text)
     (tmp_path / "notes.txt").write_text("int repeat = 100;\n")
+    would = shrink_sources(tmp_path, 64, writes=False)
+    assert (tmp_path / "below" / "main.cu").read_text() == text
     changes = shrink_sources(tmp_path, 64)
     assert changes == [
-        "N 1048576 -> 16384", "ITERATIONS 40 -> 1", "bytes 67108864 -> 1048576", "repeat 100 -> 1", "big 100000 -> 1562",
-        "it_max 1000000 -> 1", "width 2048 -> 128",
+        "N 1048576 -> 16384", "ITERATIONS 40 -> 1", "DATAXSIZE 400 -> 64", "bytes 67108864 -> 1048576", "repeat 100 -> 1", "big 100000 -> 1562",
+        "it_max 1000000 -> 1", "width 2048 -> 64", "n 8192 -> 128", "size 134217728 -> 2097152",
     ]  # fmt: skip
+    assert sorted(would) == sorted(changes)
     changed = (tmp_path / "below" / "main.cu").read_text()
     assert "#define N 16384  // elements\n#define BLOCK 256\n" in changed and "int repeat = 1;" in changed
     assert "int y = N * 100000;" in changed and "float x = 100000;" in changed

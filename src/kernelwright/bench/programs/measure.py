@@ -198,11 +198,13 @@ def _row(project: Project, steps: Steps, manner: Manner) -> Row:
             return row
         given = run_commands(project, at, steps, programs)
 
+        may_shrink = manner.shrinks and bool(shrink_sources(at, SHRUNK, writes=False))
+
         def shrunk() -> str:
             changes = shrink_sources(at, SHRUNK)
             return ", ".join(changes) if changes and _built_anew(project, at, steps, manner) else ""
 
-        ran = run_to_end(given, at, steps, manner.limit_s, shrunk if manner.shrinks else None, manner.first_divisor)
+        ran = run_to_end(given, at, steps, manner.limit_s, shrunk if may_shrink else None, manner.first_divisor)
         row["run s"] = round(ran.seconds, 1)
         if not ran.step.ended_well:
             row["ran"] = NEEDS_DATA if ran.missing else NO

@@ -2,7 +2,9 @@
 
 ./main 8192 100            -> ./main 1024 12              arguments / 8
 #define N 1048576          -> #define N 16384             constants / 64
+#define DATAXSIZE 400      -> #define DATAXSIZE 64        with a name of a size, from 256 on
 int repeat = 100;          -> int repeat = 1;             how often something is done again becomes 1
+for (n = 64; n <= 8192;    -> for (n = 64; n <= 128;      the end of a loop, not below where it begins
 
 A number up to ``KEPT`` is left alone: a mode, a width of a tile, a count of layers. A program that is built smaller may be another
 program; therefore the row says what was changed.
@@ -19,6 +21,8 @@ from kernelwright.cuda.host import LANGUAGES
 KEPT = 16
 LARGE, LEAST = 1024, 128
 """From which on a constant is a size rather than a shape of a block or a table, and what it is not made smaller than."""
+LARGE_BY_NAME, LEAST_BY_NAME = 256, 64
+"""The same where the name says that it is one."""
 _HEADERS = (".h", ".hpp", ".cuh", ".hh", ".inc")
 _TYPE = r"(?:unsigned|signed|long|int|short|size_t|u?int\d+_t|uint|ulong)"
 _VALUE = r"(?P<value>\de\d|\(?\s*\d[\dxXa-fA-F]*[uUlL]*(?:\s*(?:\*|<<)\s*\d+[uUlL]*)*\s*\)?)"
@@ -26,6 +30,10 @@ _DEFINE = re.compile(
     rf"^(?P<before>[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)[ \t]+){_VALUE}(?P<after>[ \t]*(?://.*|/\*.*)?)$", re.M
 )
 _VARIABLE = re.compile(rf"(?P<before>\b(?:{_TYPE}\s+)+(?:const\s+)?(?P<name>\w+)\s*=\s*){_VALUE}(?P<after>\s*[;,])")
+_LOOP = re.compile(
+    rf"(?P<before>\bfor\s*\(\s*(?:{_TYPE}\s+)*(?P<name>\w+)\s*=\s*(?P<from>\d+)\s*;\s*(?P=name)\s*<=?\s*){_VALUE}(?P<after>\s*;)"
+)
+_SIZE = re.compile(r"size|dim|width|height|num|count|length|^n_?[xyz]?$|^[wh]$|points|particles|elements|samples", re.I)
 _SHAPE = re.compile(r"block|thread|tile|warp|mask|seed|align|version|max_?len", re.I)
 _REPEATED = re.compile(
     r"it_?max|max_?it|repeat|iter|trial|epoch|time_?steps|n_?steps|n_?runs|n_?reps|loops|warm_?up|passes", re.I
@@ -40,10 +48,10 @@ def reduced(command: Sequence[str], divisor: int) -> list[str]:
     ]
 
 
-def shrink_sources(folder: Path, divisor: int) -> list[str]:
+def shrink_sources(folder: Path, divisor: int, *, writes: bool = True) -> list[str]:
     """Makes constants of the sources below ``folder`` smaller, where they lie: sizes are divided, repetitions become 1.
 
-    Returns what was changed, each once: ``["N 1048576 -> 16384"]``.
+    Returns what was changed, each once: ``["N 1048576 -> 16384"]``; without ``writes`` what would be.
     """
     changes: dict[str, None] = {}
     for path in sorted(folder.rglob("*")):
@@ -51,22 +59,28 @@ def shrink_sources(folder: Path, divisor: int) -> list[str]:
             continue
         text = path.read_bytes().decode("latin-1")  # every byte is a character, and comes back as it was
         changed = text
-        for pattern in (_DEFINE, _VARIABLE):
+        for pattern in (_DEFINE, _VARIABLE, _LOOP):
             changed = pattern.sub(lambda found: _smaller(found, divisor, changes), changed)
-        if changed != text:
+        if writes and changed != text:
             path.write_bytes(changed.encode("latin-1"))
     return list(changes)
 
 
 def _smaller(found: re.Match[str], divisor: int, changes: dict[str, None]) -> str:
-    number = _number(found["value"])
-    is_repeated = _REPEATED.search(found["name"]) is not None
-    if number is None or number < (2 if is_repeated else LARGE) or number >= 1 << 40:
+    number, name = _number(found["value"]), found["name"]
+    begin = int(found.groupdict().get("from") or 0)
+    if number is None or number >= 1 << 40:
         return found[0]
-    if not is_repeated and (_SHAPE.search(found["name"]) or _is_of_a_generator(number)):
+    if _REPEATED.search(name):
+        smaller = 1
+    elif _SHAPE.search(name) or _is_of_a_generator(number):
         return found[0]
-    smaller = 1 if is_repeated else max(LEAST, number // divisor)
-    changes[f"{found['name']} {number} -> {smaller}"] = None
+    else:
+        large, least = (LARGE_BY_NAME, LEAST_BY_NAME) if _SIZE.search(name) else (LARGE, LEAST)
+        smaller = max(least, number // divisor, begin) if number >= large else number
+    if smaller >= number:
+        return found[0]
+    changes[f"{name} {number} -> {smaller}"] = None
     return f"{found['before']}{smaller}{found['after']}"
 
 
