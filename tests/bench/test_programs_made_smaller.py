@@ -62,6 +62,7 @@ def test_numbers_are_reduced() -> None:
     given = ["./app64", "100", "-n", "7", "0", "x9", "1.5", "16", "17"]
     assert reduced(given, 8) == ["./app64", "12", "-n", "7", "0", "x9", "1.5", "16", "2"]
     assert reduced(["./a", "100"], 512) == ["./a", "1"]
+    assert reduced(["./a", "--n=6400", "-i=8", "a=x64"], 64) == ["./a", "--n=100", "-i=8", "a=x64"]
 
 
 def test_constants_are_made_smaller_where_they_are_sizes_or_repetitions(tmp_path: Path) -> None:
@@ -134,11 +135,14 @@ def test_what_fails_only_when_it_is_smaller_is_tried_smaller_still(tmp_path: Pat
 
 
 def test_who_begins_smaller_comes_to_the_arguments_as_they_are_last(tmp_path: Path) -> None:
-    assert [size for size, _ in ways_to_run([["./a", "100000", "8"]], 64)] == ["arguments / 64", "arguments / 512", ""]
+    assert [size for size, _ in ways_to_run([["./a", "100000", "8"]], 64)] == [
+        "arguments / 64", "arguments / 512", "arguments / 8", "",
+    ]  # fmt: skip
+    assert [size for size, _ in ways_to_run([["./a", "100000"]], 20)][3:] == ["arguments / 2", ""]
     assert ways_to_run([["./a", "8"]], 64) == [("", [["./a", "8"]])]
     steps = Answers(lambda c: Step("exit code 1", "", 0.1) if c[1] != "64000" else Step("", "PASS", 1.0))
     ran = run_to_end([["./main", "64000"]], tmp_path, steps, 40.0, first_divisor=64)
-    assert len(steps.asked) == 3 and ran.step.ended_well and ran.size == ""
+    assert len(steps.asked) == 4 and ran.step.ended_well and ran.size == ""
 
 
 def test_a_failure_as_given_is_one_unless_memory_was_short(tmp_path: Path) -> None:

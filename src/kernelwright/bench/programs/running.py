@@ -40,13 +40,16 @@ class Run:
 
 
 def ways_to_run(given: Sequence[Sequence[str]], first: int = 1) -> list[tuple[str, Sequence[Sequence[str]]]]:
-    """What is tried in turn: the commands with their arguments divided by ``first``, 8 times that and so on, up to 512 and at least
-    once more; then, where they were not the first, as they are. Each with what the row says of it."""
+    """What is tried in turn: the commands with their arguments divided by ``first``, by 8 times that and so on, up to 512; then, where
+    ``first`` is not 1, by an eighth of it and so on, and last as they are. Each with what the row says of it."""
     divisors = [first]
     while divisors[-1] < LARGEST:
         divisors.append(divisors[-1] * STEP)
+    while first > 1:
+        first //= STEP
+        divisors.append(max(1, first))
     ways: list[tuple[str, Sequence[Sequence[str]]]] = []
-    for divisor in divisors if first == 1 else [*divisors, 1]:
+    for divisor in divisors:
         commands = [reduced(command, divisor) for command in given]
         if all(commands != others for _, others in ways):
             ways.append((f"arguments / {divisor}" if commands != [list(c) for c in given] else "", commands))

@@ -30,6 +30,7 @@ _DEFINE = re.compile(
     rf"^(?P<before>[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)[ \t]+){_VALUE}(?P<after>[ \t]*(?://.*|/\*.*)?)$", re.M
 )
 _VARIABLE = re.compile(rf"(?P<before>\b(?:{_TYPE}\s+)+(?:const\s+)?(?P<name>\w+)\s*=\s*){_VALUE}(?P<after>\s*[;,])")
+_ARGUMENT = re.compile(r"^(?P<before>(?:--?[\w-]+=)?)(?P<number>\d+)$")
 _LOOP = re.compile(
     rf"(?P<before>\bfor\s*\(\s*(?:{_TYPE}\s+)*(?P<name>\w+)\s*=\s*(?P<from>\d+)\s*;\s*(?P=name)\s*<=?\s*){_VALUE}(?P<after>\s*;)"
 )
@@ -42,10 +43,12 @@ _REPEATED = re.compile(
 
 def reduced(command: Sequence[str], divisor: int) -> list[str]:
     """The command with its whole numbers above ``KEPT`` divided, to no less than 1; the program's name stays as it is."""
-    return [
-        command[0],
-        *(str(max(1, int(word) // divisor)) if word.isdecimal() and int(word) > KEPT else word for word in command[1:]),
-    ]
+    return [command[0], *(_ARGUMENT.sub(lambda found: _divided(found, divisor), word) for word in command[1:])]
+
+
+def _divided(found: re.Match[str], divisor: int) -> str:
+    number = int(found["number"])
+    return f"{found['before']}{max(1, number // divisor) if number > KEPT else found['number']}"
 
 
 def shrink_sources(folder: Path, divisor: int, *, writes: bool = True) -> list[str]:
