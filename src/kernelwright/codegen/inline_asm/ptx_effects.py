@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelwright.codegen.inline_asm.builder import SPACES, Builder, Family, Texts, Words, type_of, typed_as
+from kernelwright.codegen.inline_asm.builder import SPACES, Builder, Family, Texts, UnknownPtx, Words, type_of, typed_as
 from kernelwright.ir import types as ty
 from kernelwright.ir.constants import ConstantInt, Poison
 from kernelwright.ir.types import FloatType, PointerType, StructType, VectorType
@@ -96,6 +96,19 @@ def _barrier(b: Builder, words: Words, operands: Texts) -> None:
     ending = "count" if len(numbers) == 2 else "all"
     aligned = ".aligned" if words[0] == "bar" or "aligned" in words else ""
     b.call(f"llvm.nvvm.barrier.cta.{what}{aligned}.{ending}", ty.void, *numbers)
+
+
+def _elect(b: Builder, words: Words, operands: Texts) -> None:
+    """``elect.sync d|p, mask``: one of the lanes that are named, and whether it is this one. Which, PTX leaves open, but for the same
+    each time: the first."""
+    if words[1:] != ["sync"] or len(operands) != 2:
+        raise UnknownPtx(f"'{'.'.join(words)}'")
+    mask = b.read(operands[1], ty.i32)
+    chosen = b.call("llvm.cttz.i32", ty.i32, mask, ConstantInt(ty.i1, 0))
+    lane, _, is_this = operands[0].partition("|")
+    b.write(lane, chosen)
+    if is_this:
+        b.write(is_this, b.compare("eq", chosen, b.read("%laneid", ty.i32)))
 
 
 def _vote(b: Builder, words: Words, operands: Texts) -> None:
@@ -206,6 +219,7 @@ EFFECTS: dict[str, Family] = {
     **dict.fromkeys(("ld", "ldu"), _load),
     "st": _store,
     "vote": _vote,
+    "elect": _elect,
     "shfl": _shuffle,
     "match": _match,
     "redux": _redux,
