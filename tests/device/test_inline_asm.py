@@ -195,8 +195,11 @@ __global__ void k(int* out) {
         out[2 * t] = leader;
         out[2 * t + 1] = is_leader;
     }
-    asm volatile("{ .reg .pred p; elect.sync _|p, 0xfffffff0; selp.s32 %0, 1, 0, p; }" : "=r"(is_leader));
-    if (is_leader) out[0] = t;
+    __syncwarp();
+    if (t >= 4) {
+        asm volatile("{ .reg .pred p; elect.sync _|p, 0xfffffff0; selp.s32 %0, 1, 0, p; }" : "=r"(is_leader));
+        if (is_leader) out[0] = t;
+    }
 }""")
     out = np.full(64, -1, np.int32)
     assert launch(module, "k", 1, 32, out).fault is None

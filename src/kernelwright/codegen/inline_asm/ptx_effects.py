@@ -99,16 +99,12 @@ def _barrier(b: Builder, words: Words, operands: Texts) -> None:
 
 
 def _elect(b: Builder, words: Words, operands: Texts) -> None:
-    """``elect.sync d|p, mask``: one of the lanes that are named, and whether it is this one. Which, PTX leaves open, but for the same
-    each time: the first."""
+    """``elect.sync d|p, mask``: one of the lanes that are named, and whether it is this one."""
     if words[1:] != ["sync"] or len(operands) != 2:
         raise UnknownPtx(f"'{'.'.join(words)}'")
-    mask = b.read(operands[1], ty.i32)
-    chosen = b.call("llvm.cttz.i32", ty.i32, mask, ConstantInt(ty.i1, 0))
-    lane, _, is_this = operands[0].partition("|")
-    b.write(lane, chosen)
-    if is_this:
-        b.write(is_this, b.compare("eq", chosen, b.read("%laneid", ty.i32)))
+    both = b.call("llvm.nvvm.elect.sync", StructType((ty.i32, ty.i1)), b.read(operands[1], ty.i32))
+    for number, (name, kind) in enumerate(zip(operands[0].split("|"), (ty.i32, ty.i1), strict=False)):
+        b.write(name, b.make("extractvalue", kind, both, indices=(number,)))
 
 
 def _vote(b: Builder, words: Words, operands: Texts) -> None:
