@@ -9,7 +9,7 @@ import pytest
 
 from kernelwright.bench.programs.building import run_commands, toolkit
 from kernelwright.bench.programs.cmake_lists import Lists, read_lists
-from kernelwright.bench.programs.measure import ABSENT, PROBES, measure_folders
+from kernelwright.bench.programs.measure import ABSENT, PROBES, Manner, measure_folders
 from kernelwright.bench.programs.projects import copied, drawn, projects
 from kernelwright.bench.programs.steps import Steps, cause_of
 from kernelwright.errors import Misuse
@@ -132,6 +132,21 @@ def test_a_program_with_lists_of_cmake(suite: Path, tmp_path: Path) -> None:
     assert read_lists(suite / "plain", tmp_path) == Lists()
     (row,) = measure_folders([folder], lambda line: None).rows
     assert (row["built"], row["ran"], row["checked"]) == ("yes", "yes", "clean"), row
+
+
+def test_a_program_of_cmake_whose_sources_lie_below(suite: Path) -> None:
+    """It is one program, also without a CUDA file: it may call a library. One that does not speak of CUDA is none of ours."""
+    folder = suite / "listed"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "app.cpp").write_text("int main() {}\n")
+    (folder / "src" / "kernel.cu").write_text(KERNEL)
+    lists = "project(app LANGUAGES CXX {})\nset(SRCS src/app.cpp src/kernel.cu)\nadd_executable(app ${{SRCS}})\n"
+    (folder / "CMakeLists.txt").write_text(lists.format("CUDA"))
+    (found,) = projects(folder)
+    assert found.name == "listed" and [p.name for p in found.sources] == ["app.cpp", "kernel.cu"]
+    assert measure_folders([folder], lambda line: None, Manner(is_quick=True)).rows[0]["built"] == "yes"
+    (folder / "CMakeLists.txt").write_text(lists.format(""))
+    assert [each.name for each in projects(suite / "listed")] == ["src"]
 
 
 def test_a_lot_is_a_part_of_a_larger_one(suite: Path) -> None:

@@ -1,6 +1,7 @@
 """What counts as a program in a folder that nobody made for us: a folder with CUDA files, and the Makefile beside them if there is one.
 
 suite/src/scan/{Makefile,main.cu}    built by its Makefile, with our compiler under nvcc's name
+samples/sort/{CMakeLists.txt,src/}   the sources that its CMakeLists.txt names, if that speaks of CUDA
 samples/reduce/reduce.cu             all sources of the folder together
 """
 
@@ -15,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from kernelwright.bench.programs import cmake_lists
 from kernelwright.cuda.host import LANGUAGES
 from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
@@ -52,14 +54,28 @@ def projects(place: Path) -> list[Project]:
         below[:] = sorted(name for name in below if name not in LEFT_OUT)
         sources = tuple(Path(folder, name) for name in sorted(files) if Path(name).suffix in LANGUAGES)
         makefile = next((Path(folder, name) for name in MAKEFILES if name in files), None)
-        if any(path.suffix == ".cu" for path in sources) or (makefile and _builds_cuda(makefile, Path(folder))):
-            name = Path(folder).relative_to(place).as_posix() if Path(folder) != place else place.resolve().name
-            found += _apart(Project(name, Path(folder), makefile, sources))
+        listed = () if makefile else _listed(Path(folder), files)
+        if listed:
+            found.append(Project(name_of(Path(folder), place), Path(folder), None, listed))
+            below.clear()  # what lies below is the program's
+        elif any(path.suffix == ".cu" for path in sources) or (makefile and _builds_cuda(makefile, Path(folder))):
+            found += _apart(Project(name_of(Path(folder), place), Path(folder), makefile, sources))
             if makefile:
                 below.clear()  # what lies below is the Makefile's
     if not found:
         raise Misuse(f"there is no CUDA program below {place}", hint="a program is a folder with .cu files")
     return found
+
+
+def name_of(folder: Path, place: Path) -> str:
+    return folder.relative_to(place).as_posix() if folder != place else place.resolve().name
+
+
+def _listed(folder: Path, files: Sequence[str]) -> tuple[Path, ...]:
+    """Sources of the program that a ``CMakeLists.txt`` is about, if it is about one of CUDA."""
+    if cmake_lists.NAME not in files or "CUDA" not in (folder / cmake_lists.NAME).read_text(errors="replace"):
+        return ()
+    return tuple(folder / source for source in cmake_lists.read_lists(folder, folder).sources)
 
 
 def _apart(project: Project) -> list[Project]:
