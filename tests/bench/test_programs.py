@@ -96,6 +96,7 @@ LISTS = """
 # add_executable(wrong wrong.cpp)
 set(OUT "${CMAKE_CURRENT_BINARY_DIR}/kernel.fatbin")
 include_directories(../common ../nowhere)
+target_include_directories(app PRIVATE ${CUDAToolkit_INCLUDE_DIRS} ../plain)
 add_executable(app main.cpp)  # the kernel is loaded
 add_custom_command(
     OUTPUT ${OUT}
@@ -124,7 +125,7 @@ def test_a_program_with_lists_of_cmake(suite: Path, tmp_path: Path) -> None:
     for name, text in (("CMakeLists.txt", LISTS), ("main.cpp", LOADS), ("kernel.cu", KERNEL)):
         (folder / name).write_text(text)
     lists = read_lists(folder, tmp_path)
-    assert lists.sources == ("main.cpp",) and lists.folders == ("../common",)
+    assert lists.sources == ("main.cpp",) and lists.folders == ("../common", "../plain")
     assert lists.commands == (
         ("nvcc", "-o", "./kernel.fatbin", "-fatbin", "./kernel.cu"),
         ("cp", "-rL", "kernel.cu", "main.cpp", "copies"),
