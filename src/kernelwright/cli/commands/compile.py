@@ -103,6 +103,13 @@ OWN_FLAGS: tuple[Flag, ...] = (
     Flag(
         "device_c", ("-dc", "--device-c"), "switch", "As -rdc=true -c: device code is linked with the objects.", False
     ),
+    Flag(
+        "device_link",
+        ("-dlink", "--device-link"),
+        "switch",
+        "An object with the device code of objects that -dc made.",
+        False,
+    ),
     *DEPENDENCY_FLAGS,
     Flag("library", ("-l", "--library"), "texts", "Library to link, for --emit exe."),
     Flag("library_folder", ("-L", "--library-path"), "texts", "Folder to search for libraries."),
@@ -141,6 +148,7 @@ def compile_files(
     fatbin: bool = False,
     compile_only: bool = False,
     device_c: bool = False,
+    device_link: bool = False,
     dependencies: bool = False,
     own_dependencies: bool = False,
     dependency_targets: bool = False,
@@ -158,6 +166,9 @@ def compile_files(
     cuda = [s for s in sources if s.suffix in CUDA_SUFFIXES]
     linked = [s for s in sources if is_linkable(s)]
     others = [s for s in sources if s not in cuda and s not in linked]
+    if device_link:
+        _link_device_code([*cuda, *others], linked, Path(output or "a_dlink.o"), flags)
+        return
     emitted = _emitted(emit, ptx=ptx, cubin=cubin, fatbin=fatbin, obj=compile_only or device_c)
     what = _what("exe" if emitted is None and linked and output is None else emitted, stop_after, output)
     if linked and what != "link":
@@ -210,6 +221,19 @@ def compile_files(
         for unit in program.units[1:]:
             inputs += unit.inputs
         leave_receipt(sys.argv, inputs, written, flags.remarks + warnings)
+
+
+def _link_device_code(sources: list[Path], linked: list[Path], output: Path, flags: CompileFlags) -> None:
+    if sources or not linked:
+        raise Misuse(
+            "-dlink takes objects and libraries alone",
+            hint="kw compile -dc first, then kw compile -dlink a.o b.o -o device.o",
+        )
+    _check_sources(linked, [], [], "link")
+    _check_targets([output], linked[:1], linked)
+    from kernelwright.executable import build_device_link
+
+    build_device_link(linked, output, flags.options)
 
 
 def is_linkable(path: Path) -> bool:

@@ -103,7 +103,7 @@ class CompileFlags:
         Raises ``Misuse`` for bad values and for flags of nvcc's that are not supported.
         """
         value = {flag.name: given.pop(flag.name, flag.default) for flag in COMPILE_FLAGS}
-        said = list(remarks(value))
+        said = list(remarks(value | {"device_link": given.get("device_link")}))
         arch, others = _architecture(value["arch"], value["generate_code"], value["gpu_code"])
         passed = _for_host_compiler(value["host_compiler"] or (), said)
         if value["headers"] != "nvidia" and not value["cuda_path"]:
