@@ -74,3 +74,15 @@ class IRError(KernelwrightError):
 
 class DeviceError(KernelwrightError):
     """A device refused or failed a launch; the message names kernel, buffer and thread where known."""
+
+
+def reason(error: BaseException) -> str:
+    """What Python's own error says, for a sentence: of a ``KeyError`` what is missing, of an ``OSError`` what the system said, of what is
+    no UTF-8 where it ends to be text; else the error's text, or its name where it has none."""
+    if isinstance(error, KeyError):
+        return f"there is no {error.args[0]!r}" if error.args else "a key is missing"
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is no text in UTF-8, from byte {error.start} on"
+    return str(error) or type(error).__name__

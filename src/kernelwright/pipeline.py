@@ -27,7 +27,7 @@ from kernelwright.cuda.inputs import (
     unchanged,
     working_folder,
 )
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, reason
 from kernelwright.passes.options import PassOptions
 from kernelwright.values import frozen, replaced
 
@@ -364,7 +364,7 @@ def load(path: str | os.PathLike[str]) -> Program:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise Misuse(
-            f"{os.fspath(path)} cannot be read ({error})", hint="give the .ll of a folder of kw export"
+            f"{os.fspath(path)} cannot be read ({reason(error)})", hint="give the .ll of a folder of kw export"
         ) from None
     unit = _Optimised(Path(path), text, architecture(architecture_of(text)).name)
     _ = unit.module

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -51,3 +52,18 @@ def test_the_structure_is_found_out_from_comparisons() -> None:
     found = tune(TableProgram({"d": nodes}), ["d"]).forest
     assert found.edges == {Edge("a", "b"), Edge("a", "t", True)}
     assert set(found.roots) == {"a", "x"}
+
+
+@pytest.mark.parametrize(
+    ("found", "says"),
+    [
+        ([1, 2], "it is no JSON object"),
+        (None, "it is no JSON object"),
+        ({"guards": ["a"]}, "there is no 'edges'"),
+        ({"edges": [[1]], "guards": []}, "unpack"),
+    ],
+)
+def test_what_is_no_forest_is_said_in_words(found: Any, says: str) -> None:
+    with pytest.raises(Misuse, match=says) as caught:
+        Forest.from_json(found)
+    assert "Error" not in caught.value.message

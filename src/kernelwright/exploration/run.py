@@ -15,7 +15,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, reason
 from kernelwright.evaluate.candidate import Codec
 from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.run.journal import Journal
@@ -72,7 +72,7 @@ class ExploreSettings:
             at = tuple(tuple(int(size) for size in each) for each in value.get("at", ()))
             return cls(**found, decisions=DECISIONS.from_json(list(value.get("decisions", ()))), at=at)
         except (KeyError, TypeError, ValueError) as error:
-            raise Misuse(f"this run's settings cannot be read ({error})", hint="start a new run") from error
+            raise Misuse(f"this run's settings cannot be read ({reason(error)})", hint="start a new run") from error
 
 
 @dataclass(frozen=True)

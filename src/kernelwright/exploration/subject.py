@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright.device.settings import virtual_gpu
-from kernelwright.errors import KernelwrightError, Misuse
+from kernelwright.errors import KernelwrightError, Misuse, reason
 from kernelwright.exploration.own_file import OwnFile
 from kernelwright.exploration.python_file import file_and_name, placed
 from kernelwright.lazy_dataclasses import dataclass
@@ -186,7 +186,7 @@ class Subject:
                 name, tuple(numbers.items()), device, own, _launch_sizes(name, numbers, dynamic) if dynamic else ()
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise Misuse(f"this is no subject of an exploration ({error})", hint="start a new run") from error
+            raise Misuse(f"this is no subject of an exploration ({reason(error)})", hint="start a new run") from error
 
 
 def _launch_sizes(name: str, sizes: Mapping[str, int], given: Sequence[str]) -> tuple[LaunchSize, ...]:

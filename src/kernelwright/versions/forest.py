@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, reason
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.program import Compared
 
@@ -102,13 +102,14 @@ class Forest:
     @staticmethod
     def from_json(value: Mapping[str, Any]) -> Forest:
         """Raises ``Misuse`` for what ``as_json`` did not write."""
+        how = '{"guards": [...], "edges": [[parent, child, false]]}'
+        if not isinstance(value, Mapping):
+            raise Misuse("this is no forest: it is no JSON object", hint=how)
         try:
             edges = frozenset(Edge(str(p), str(c), bool(t)) for p, c, t in value["edges"])
             return Forest(tuple(str(name) for name in value["guards"]), edges)
         except (KeyError, TypeError, ValueError) as error:
-            raise Misuse(
-                f"this is no forest: {error!r}", hint='{"guards": [...], "edges": [[parent, child, false]]}'
-            ) from None
+            raise Misuse(f"this is no forest: {reason(error)}", hint=how) from None
 
 
 class Groups:

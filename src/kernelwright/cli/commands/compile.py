@@ -388,11 +388,12 @@ def link_options(libraries: Sequence[str], folders: Sequence[str], options: Sequ
 
 def _carried(program: Program, winners: list[str]) -> dict[Path, list[Version]]:
     """By source file, the versions that its kernels are compiled with; says which have no place."""
-    from kernelwright.cli.support.winners_view import given_versions
+    from kernelwright.cli.support.winners_view import given_versions, print_valid_for
     from kernelwright.stories.winners import placed
 
     carried, said = placed(program, given_versions(winners))
     say("".join(f"kw: {sentence}\n" for sentence in said))
+    print_valid_for([version for versions in carried.values() for version in versions])
     return carried
 
 

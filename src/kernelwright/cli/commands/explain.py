@@ -14,6 +14,7 @@ from kernelwright.report.counters import besides_time, counters
 from kernelwright.report.explanation import Explanation, explanation_from_json
 from kernelwright.report.finding_words import RELATIONS, SAME_CODE, alone, gain, within
 from kernelwright.stories.explain import explain
+from kernelwright.stories.valid_launches import valid_for
 
 
 def command(
@@ -28,14 +29,17 @@ def command(
     with found:
         known = None if again else found.explained(found.variant(variant).name)
         explanation = explanation_from_json(known) if known is not None else None
+        valid = valid_for(found, found.variant(variant)) if known is not None else ""
     if explanation is None:
         found, variant = opened(run, write=True)
         with found:
             explanation = explain(found, variant, jobs=jobs, say=progress)
+            valid = valid_for(found, found.variant(explanation.variant))
     if as_json:
         print(json.dumps(explanation.as_json()))
     else:
         _show(explanation)
+        print(valid)
 
 
 def _show(found: Explanation) -> None:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright.cache import write_atomically
-from kernelwright.cli.support.compile_flags import CompileFlags, takes_flags
+from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags, takes_flags
+from kernelwright.cli.support.flags_behind import tell_flags_behind
 from kernelwright.cli.support.plain_flags import Flag
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, STRICT, GivenProgram, split
 from kernelwright.cli.support.streams import program_speaks_on_stderr
@@ -53,6 +54,7 @@ def profile_files(
     if own.get("device", AUTO) == AUTO and not own.get("calibration"):
         own["device"] = DEFAULT_GPU
     given = GivenProgram.of(paths, arguments, flags, own)
+    tell_flags_behind("profile", (*OWN_FLAGS, *COMPILE_FLAGS), given.paths, given.arguments)
     executable = given.executable()
     name = str(executable) if given.is_executable else str(given.paths[0].with_suffix(""))
 

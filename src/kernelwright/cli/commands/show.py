@@ -20,6 +20,7 @@ from kernelwright.exploration.decisions import DECISIONS
 from kernelwright.exploration.run import ExploreRun
 from kernelwright.report.selected_variant import label_of, spoken_of
 from kernelwright.stories.candidate_words import edits_in_words
+from kernelwright.stories.valid_launches import valid_for
 from kernelwright.versions.tune_run import TRIED_THRESHOLDS, TuneRun
 
 
@@ -50,6 +51,7 @@ def _show_evolved(run: str, as_json: bool) -> None:
             "sets": [gain.as_json() for gain in opened.gains(best)] if best else [],
             "front": [_row(opened, found) for found in front],
             "edits": best.written if best else [],
+            "valid_for": None,
             "finished": opened.ended is not None,
             "state": opened.state,
         }
@@ -58,6 +60,7 @@ def _show_evolved(run: str, as_json: bool) -> None:
         # Minimised or salvaged, the best need not be on the front.
         apart = [_row(opened, spoken.found)] if spoken and spoken.found.name not in [f.name for f in front] else []
         gains = opened.gains(spoken.found) if spoken else []
+        result["valid_for"] = valid_for(opened, spoken.found) if spoken else None
         words = edits_in_words(opened, spoken.found.candidate) if spoken and not as_json else []
     if as_json:
         print(json.dumps(result))
@@ -91,6 +94,7 @@ def _show_evolved(run: str, as_json: bool) -> None:
     print(
         f"kw explain {which} says what each does, kw prove {which} what it depends on; kw report {result['run']} makes a page"
     )
+    print(result["valid_for"])
 
 
 def _row(run: EvolveRun, found: Found[Genes]) -> dict[str, Any]:

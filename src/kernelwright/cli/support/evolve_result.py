@@ -11,6 +11,7 @@ from kernelwright.report.by_generation import by_generation, transfer_in_words
 from kernelwright.report.trust import trust_of
 from kernelwright.stories.finish import Finished
 from kernelwright.stories.proving import WORST
+from kernelwright.stories.valid_launches import valid_for
 
 
 def result_of(run: EvolveRun, seconds: float, finished: Finished | None) -> dict[str, Any]:
@@ -43,6 +44,7 @@ def result_of(run: EvolveRun, seconds: float, finished: Finished | None) -> dict
         "transfer": _transfer(run, best.name) if best else None,
         "generations": [each.as_json() for each in by_generation(run)],
         "trust": list(trust_of(run, best)),
+        "valid_for": valid_for(run, best) if best else None,
         "evaluations": run.evaluations,
         "seconds": round(seconds, 1),
         "proven": {check["name"]: check["status"] for check in proof.get("checks", ())} or None,
@@ -112,7 +114,7 @@ def lines_of(result: dict[str, Any]) -> str:
             f"right on the training cases alone, and rejected: {result['speedup_any']:.3f}x ({result['best_any']})"
         )
     said += [f"the estimates: {sentence}" for sentence in result["trust"]]
-    return "\n".join([*said, f"kw show {result['run']} lists the front", *_left(result)])
+    return "\n".join([*said, f"kw show {result['run']} lists the front", *_left(result), result["valid_for"]])
 
 
 def _of_sets(result: dict[str, Any]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from kernelwright.architectures import architecture
 from kernelwright.device.real_gpu.availability import require_gpu
 from kernelwright.device.settings import real_gpu, virtual_gpu
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, reason
 from kernelwright.evaluate.judging.demands import ACCEPT, Demands
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.search.strategies import DEFAULT, PRESETS
@@ -105,7 +105,7 @@ class RunSettings:
             known = {f.name: value[f.name] for f in fields(cls) if f.name in value or f.name not in _OPTIONAL}
             return cls(**known | {"objectives": tuple(known["objectives"]), "kernels": tuple(known["kernels"])})
         except (KeyError, TypeError, ValueError) as error:
-            raise Misuse(f"this run's settings cannot be read ({error})", hint="start a new run") from error
+            raise Misuse(f"this run's settings cannot be read ({reason(error)})", hint="start a new run") from error
 
 
 _OPTIONAL = ("general", "sampled", "gpu", "arch")

@@ -16,7 +16,7 @@ from kernelwright.calibration import UNCALIBRATED
 from kernelwright.cli.support.error_exit import tell
 from kernelwright.cli.support.winners_view import given_winners
 from kernelwright.device.settings import virtual_gpu
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, reason
 from kernelwright.evaluate.run.machine_facts import machine
 from kernelwright.evaluate.workload.case import Arrays
 from kernelwright.evaluate.workload.comparison import Rule
@@ -84,7 +84,7 @@ class Asked:
             lists = {name: tuple(v) for name, v in known.items() if isinstance(v, list)}
             return cls(**known | lists)
         except (KeyError, TypeError) as error:
-            raise Misuse(f"this run's settings cannot be read ({error})", hint="start a new run") from error
+            raise Misuse(f"this run's settings cannot be read ({reason(error)})", hint="start a new run") from error
 
     def rule(self, *, deterministic: bool) -> Resolution:
         """By which times are compared. Estimated ones repeat, so that any difference counts where no other resolution is asked for."""
@@ -281,11 +281,15 @@ def _declared(path: Path | None) -> Forest | None:
     if path is None:
         return None
     try:
-        return Forest.from_json(json.loads(path.read_text()))
+        found = json.loads(path.read_text())
     except (OSError, ValueError) as error:
         raise Misuse(
-            f"{path} holds no forest: {error}", hint='{"guards": [...], "edges": [[parent, child, false]]}'
+            f"{path} holds no forest: {reason(error)}", hint='{"guards": [...], "edges": [[parent, child, false]]}'
         ) from None
+    try:
+        return Forest.from_json(found)
+    except Misuse as error:
+        raise Misuse(f"{path}: {error.message}", hint=error.hint) from None
 
 
 def _oracle_output(pattern: str, dataset: str) -> Arrays | None:
