@@ -14,7 +14,9 @@ from pathlib import Path
 from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
 
-README = "README.md"
+README, TUTORIAL = "README.md", "docs/tutorial.md"
+BEGIN = (README, TUTORIAL)
+"""What somebody new follows first, to its end."""
 NOT_FOLLOWED = ("bench",)
 """Commands that measure for hours, and not for somebody new."""
 SEARCHES = ("evolve", "breed", "explore", "tune")

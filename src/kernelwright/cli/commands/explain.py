@@ -10,6 +10,7 @@ import typer
 from kernelwright.cli.support.streams import progress
 from kernelwright.cli.support.tables import print_rows
 from kernelwright.cli.support.variant_argument import RunAndVariant, opened
+from kernelwright.evaluate.timing.data_sets import of_sets
 from kernelwright.report.counters import besides_time, counters
 from kernelwright.report.explanation import Explanation, explanation_from_json
 from kernelwright.report.finding_words import RELATIONS, SAME_CODE, alone, gain, within
@@ -43,9 +44,8 @@ def command(
 
 
 def _show(found: Explanation) -> None:
-    print(
-        f"{found.variant}: {found.speedup:.3f}x, from {found.original_us:.4g} to {found.variant_us:.4g} us in kernels"
-    )
+    times = f"from {found.original_us:.4g} to {found.variant_us:.4g} us in kernels{of_sets(found.counters)}"
+    print(f"{found.variant}: {found.speedup:.3f}x, {times}")
     for note in found.notes:
         print(f"note: {note}")
     if found.guards:

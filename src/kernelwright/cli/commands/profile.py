@@ -82,7 +82,8 @@ def profile_files(
     gpu = given.settings.gpu.label
     if html:
         try:
-            write_atomically(html, profile_page(name, gpu, rows, f"kw {shlex.join(sys.argv[1:])}").encode())
+            made_by = f"kw {shlex.join(sys.argv[1:])}"
+            write_atomically(html, profile_page(name, gpu, rows, made_by, given.settings.gpu).encode())
         except OSError as error:
             raise ToolError(f"{html} cannot be written: {error.strerror}", hint="give --html another place") from None
         print(f"kw: {html}", file=sys.stderr)

@@ -15,6 +15,7 @@ from kernelwright.cli.support.evolve_result import fallen_of
 from kernelwright.cli.support.tables import print_rows
 from kernelwright.evaluate.run.run import kind_of
 from kernelwright.evaluate.run.variant_run import Found
+from kernelwright.evaluate.timing.data_sets import of_sets
 from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes
 from kernelwright.exploration.decisions import DECISIONS
 from kernelwright.exploration.run import ExploreRun
@@ -55,6 +56,7 @@ def _show_evolved(run: str, as_json: bool) -> None:
             "finished": opened.ended is not None,
             "state": opened.state,
         }
+        sets = of_sets(opened.original.metrics) if opened.original else ""
         open_end = opened.open_end
         spoken = spoken_of(opened)
         # Minimised or salvaged, the best need not be on the front.
@@ -73,7 +75,7 @@ def _show_evolved(run: str, as_json: bool) -> None:
         print(f"note: {note}")
     if result["original_us"] is not None:
         measured = f", measured on {result['measured_on']}" if result["measured_on"] else ""
-        print(f"the original takes {result['original_us']:.3f} us in its kernels{measured}")
+        print(f"the original takes {result['original_us']:.3f} us in its kernels{sets}{measured}")
     print_rows([*result["front"], *apart])
     if open_end:
         print(open_end)
