@@ -74,7 +74,7 @@ class Cluster:
     ) -> None:
         if workers is not None and workers < 1:
             raise Misuse(f"{workers} workers cannot work", hint="give 1 or more")
-        if not _ADDRESS.fullmatch(address):
+        if not isinstance(address, str) or not _ADDRESS.fullmatch(address):
             raise Misuse(
                 f"{address!r} is no address of a cluster", hint="auto, HOST:PORT of its head, or ray://HOST:10001"
             )
