@@ -32,7 +32,7 @@ SHELL = (
 """What the terminal shows; what comes on standard error while it works is left out, but for the table of the last command."""
 SHOWN = (
     *(f"report/{name}" for name in ("evolution.html.jinja", "style_sheet.py", "profile.py", "figures.py")),
-    "cli/support/evolve_result.py", "device/versions/table.py", "stories/valid_launches.py",
+    "cli/support/evolve_result.py", "device/versions/table.py", "stories/candidate_words.py",
 )  # fmt: skip
 """The files of the package that decide how pages and what the terminal says look."""
 LINES = 20

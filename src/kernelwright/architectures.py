@@ -57,7 +57,7 @@ PTX_FLOOR = 78
 
 
 def architecture(name: str) -> Architecture:
-    """The architecture called ``name``. Raises ``Misuse`` with the nearest names for one nobody knows."""
+    """The architecture called ``name``. Raises ``Misuse`` with the nearest names for an unknown one."""
     found = ARCHITECTURES.get(name) if isinstance(name, str) else None
     if found is None:
         import difflib

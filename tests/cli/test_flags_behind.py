@@ -8,7 +8,7 @@ import pytest
 
 from kernelwright.cli.commands.evolve import OWN_FLAGS
 from kernelwright.cli.support.compile_flags import COMPILE_FLAGS
-from kernelwright.cli.support.flags_behind import tell_flags_behind
+from kernelwright.cli.support.plain_flags import tell_flags_behind
 from tests import kw_process
 
 FLAGS = (*OWN_FLAGS, *COMPILE_FLAGS)

@@ -11,7 +11,7 @@ import pytest
 
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.prove.labels import LABELS
-from kernelwright.stories.valid_launches import CLAIMS, by_kernel, sentence, valid_for
+from kernelwright.stories.candidate_words import CLAIMS, by_kernel, sentence, valid_for
 from tests import kw_process
 
 
@@ -78,12 +78,12 @@ def test_a_variant_without_an_explanation_and_the_original(folder: Path) -> None
 
 def test_a_run_without_its_recording(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from kernelwright.errors import ToolError
-    from kernelwright.stories import valid_launches
+    from kernelwright.stories import candidate_words
 
     def gone(*_: object) -> None:
         raise ToolError("the recording is gone")
 
-    monkeypatch.setattr(valid_launches, "_guards", gone)
+    monkeypatch.setattr(candidate_words, "_guards", gone)
     with EvolveRun.open(folder / "kw-runs" / "again-1", GENOMES) as run:
         best = run.variant("best")
         assert valid_for(run, best) == f"for which launches {best.name} is cannot be said: the recording is gone"

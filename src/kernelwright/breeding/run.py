@@ -63,7 +63,7 @@ class Settings:
 def settings_for(problem: Problem, *, backend: str = "auto", jobs: int | None = None, **given: Any) -> Settings:
     """The settings of a run: those given, by the names of ``Settings`` and ``Dials``, else the problem's own, else the usual.
 
-    ``backend``: ``auto`` measures which is the quickest here. Raises ``Misuse`` for a name that nobody knows.
+    ``backend``: ``auto`` measures which is the quickest here. Raises ``Misuse`` for an unknown name.
     """
     chosen = {**problem.settings, **given}
     for name, value in chosen.items():

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from kernelwright.cli.support.error_exit import guarded, tell
-from kernelwright.cli.support.flags_behind import MEANT as MEANT_FLAGS
+from kernelwright.cli.support.plain_flags import MEANT as MEANT_FLAGS
 from kernelwright.long_steps import announced
 
 MAKE, SEARCH, USE, LOOK = "Compile, run, look at", "Make it faster", "What a run found", "This machine and this tool"

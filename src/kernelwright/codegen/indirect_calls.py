@@ -1,4 +1,4 @@
-"""Calls through pointers: which functions they may mean, as nobody but the program knows.
+"""Calls through pointers: which functions they may mean, as only the program knows.
 
     f = i ? square : cube; y = f(x);        of all functions whose address the module takes, those of this type
 

@@ -58,7 +58,7 @@ class Device:
     ``kw.winners("smooth-1")`` gives; at each launch of a kernel that one was made from its checks are asked, and it runs or the
     original does: ``version`` of the result says which. ``calibration``: constants of the timing model, or a file of them that
     ``kw model fit`` wrote. A module's device variables keep their
-    values from launch to launch. Not for several threads at once. Raises ``Misuse`` for a name nobody knows, ``ToolError``
+    values from launch to launch. Not for several threads at once. Raises ``Misuse`` for an unknown name, ``ToolError``
     and ``DeviceError`` for a real GPU that this machine lacks.
     """
 

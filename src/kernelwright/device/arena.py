@@ -47,7 +47,7 @@ RESERVE = 64 << 30
 """Address space of an arena in bytes; memory is committed page by page as it is used."""
 GAP = 64 << 10
 POISON = 0xCD
-"""The byte that memory nobody has written holds: new buffers, shared and local memory."""
+"""The byte that unwritten memory holds: new buffers, shared and local memory."""
 
 BOUNDS = [("start", "<u8"), ("end", "<u8"), ("index", "<u4"), ("writable", "<u4")]
 """The fields of a row of ``Arena.bounds()``: 24 bytes, a buffer owns the addresses ``start <= a < end``."""
@@ -282,7 +282,7 @@ class Arena:
         return None
 
     def nearest(self, address: int) -> Buffer | None:
-        """The live buffer that lies closest to ``address``, which nobody owns."""
+        """The live buffer that lies closest to ``address``, which is in no buffer."""
         at = bisect.bisect_right(self._starts, address)
         beside = self._live[max(at - 1, 0) : at + 1]
         return min(beside, key=lambda b: max(b.address - address, address - b.end + 1), default=None)
@@ -306,7 +306,7 @@ class Arena:
         return np.frombuffer(self.bytes(buffer.address, whole), dtype=kind)
 
     def bytes(self, address: int, size: int) -> memoryview:
-        """``size`` bytes from ``address`` as a writable memoryview, whoever owns them."""
+        """``size`` bytes from ``address`` as a writable memoryview, whatever buffer they are in."""
         self._check_open()
         start = address - self.base
         if start < 0 or start + size > self.reserve:

@@ -102,8 +102,8 @@ class Settings:
         """The device that ``name`` asks for: ``auto`` is a real GPU where there is one that we can use.
 
         ``virtual_for``: what is going to be done that only a virtual GPU does; ``auto`` is one then, and a real one is
-        refused. ``cores`` as ``launch_cores`` says, unless told. Nobody waits for a real GPU with less patience than the program
-        has, unless told so. Raises ``Misuse`` for a name nobody knows.
+        refused. ``cores`` as ``launch_cores`` says, unless told. A real GPU is not waited for with less patience than the program
+        has, unless told so. Raises ``Misuse`` for an unknown name.
         """
         gpus = 1 if gpus is None else gpus
         if not 1 <= gpus <= MOST_GPUS:

@@ -1,4 +1,4 @@
-"""Work spread over the nodes of a Ray cluster, with the manners of a pool.
+"""Work spread over the nodes of a Ray cluster, with the interface of a pool.
 
     with Cluster(prepare, (workload,), address="10.0.0.1:6379") as cluster:
         for index, result in cluster.map(candidates):     # a result, Raised(error), or Lost(stage, reason), as in a Pool

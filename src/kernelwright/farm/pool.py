@@ -199,7 +199,7 @@ class _Run:
                 yield self._done.popleft()
 
     def abandon(self) -> None:
-        """Takes back what nobody has begun; an answer to what somebody has is dropped when it comes."""
+        """Takes back what was not begun; an answer to what was is dropped when it comes."""
         for worker in self._crew.workers.values():
             worker.take_back()
 

@@ -222,7 +222,7 @@ class Instruction(Value, Local):
             self.parent = None
 
     def erase(self) -> None:
-        """Take the instruction out and drop its operands. Whoever still uses it keeps a value without a place."""
+        """Take the instruction out and drop its operands. What still uses it keeps a value without a place."""
         self.unlink()
         self.operands = ()
 

@@ -56,7 +56,7 @@ class Value:
 
     @property
     def is_live(self) -> bool:
-        """Whether uses by this value count: a constant expression nobody uses is no use of its operands."""
+        """Whether uses by this value count: a constant expression nothing uses is no use of its operands."""
         return not self.is_composed or self.is_used
 
     @property

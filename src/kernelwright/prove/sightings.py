@@ -66,7 +66,7 @@ def _evidence(site: Site, found: Found, places: Places, grid: Triple, block: Tri
     here = f"block {position(found.block, grid)} thread {position(found.thread, block)}"
     if found.other is None:
         end = site.ends[0]
-        sentence = f"{here} reads {found.size} bytes that nobody has written, of {site.memory} at {end}"
+        sentence = f"{here} reads {found.size} bytes that were never written, of {site.memory} at {end}"
         return Evidence(sentence, site.kind, kernel=site.kernel, place=str(end), count=found.count)
     first, second = places.end(found.verbs[0], found.other), places.end(found.verbs[1], found.origin)
     there = f"block {position(found.other_block, grid)} thread {position(found.other_thread, block)}"

@@ -124,7 +124,7 @@ def _how(run: VariantRun[Any]) -> str:
 
 
 def _explained(run: VariantRun[Any], best: Found[Any]) -> Mapping[str, Any] | None:
-    """What ``kw explain`` noted; None where nobody asked, or another version noted something else."""
+    """What ``kw explain`` noted; None where it was not asked for, or another version noted something else."""
     found = run.explained(best.name)
     return found if found is not None and found.keys() >= EXPLAINED else None
 

@@ -23,8 +23,7 @@ from kernelwright.evaluate.run.variant_run import Found, SetGain
 from kernelwright.evolution.genomes import EvolveRun, Genes
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.report.selected_variant import label_of
-from kernelwright.stories.candidate_words import edits_in_words
-from kernelwright.stories.valid_launches import valid_for
+from kernelwright.stories.candidate_words import edits_in_words, valid_for
 from kernelwright.stories.winners import opened
 
 KINDS = ("evolve", "breed", "explore", "tune")

@@ -4,7 +4,7 @@ until the strategy has no question left:
     ask        a batch of candidates: genomes, tuples of genes
     evaluate   look each up in the journal, or build, run, compare and time it in the pool; record
     tell       in the order asked, so that neither workers nor crashes change what is found
-measure again  where times are measured: whatever is on the front, until nobody is there by luck
+measure again  where times are measured: whatever is on the front, until none is there by luck
 minimise       the best, down to the genes that matter
 prove          what the result depends on
 held out       how fast the best is on data that nothing has seen

@@ -200,7 +200,7 @@ def _said(found: Winners, run: EvolveRun, variant: Found[Genes], kernels: Sequen
     if run.flags and run.flags.spelled and flags not in found.said:
         found.said.append(flags)
     if label not in SAFE:
-        meaning = "nobody has checked what it depends on" if label == UNPROVEN else MEANING[label]  # type: ignore[index]
+        meaning = "what it depends on was not checked" if label == UNPROVEN else MEANING[label]  # type: ignore[index]
         found.warned.append(f"WARNING: {name} is less safe than the original. It is {label}: {meaning}")
     return label, name
 

@@ -1,7 +1,7 @@
 """What a suite program is, and the one way its results are judged.
 
 A program is CUDA source beside a Python module: the module writes its inputs, knows its command line, reads its
-outputs and holds a NumPy reference for them. Nothing here compiles or runs a kernel: whoever has an executable hands
+outputs and holds a NumPy reference for them. Nothing here compiles or runs a kernel: the caller that has an executable hands
 it to :func:`run_and_verify`.
 """
 

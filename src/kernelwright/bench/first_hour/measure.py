@@ -1,4 +1,4 @@
-"""The first hour of somebody new: what README and its pages show is typed command by command, and each is watched from the outside.
+"""A new user's first hour: what README and its pages show is typed command by command, and each is watched from the outside.
 
 Everything is empty at first: a new home folder, so that neither our cache nor that of the bundled compiler has anything, and a folder
 with the examples alone. In three rounds: in a terminal with nothing there; once more with the caches that the first has filled;
@@ -150,7 +150,7 @@ def _rounds(
 
 
 def _environment(home: Path, kw: Sequence[str]) -> dict[str, str]:
-    """Of somebody new: nothing is set, and the home folder is another."""
+    """Of a new user: nothing is set, and the home folder is another."""
     kept = {
         name: value
         for name, value in os.environ.items()

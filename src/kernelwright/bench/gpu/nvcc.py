@@ -1,4 +1,4 @@
-"""A suite program's kernels as NVIDIA's compiler makes them, ``nvcc -O3``: the baseline that nobody can call ours.
+"""A suite program's kernels as NVIDIA's compiler makes them, ``nvcc -O3``: a baseline that is not ours.
 
 The names in the object code are the same as in ours, so its kernels take the recorded launches.
 """

@@ -1,4 +1,4 @@
-"""What counts as a program in a folder that nobody made for us: a folder with CUDA files, and the Makefile beside them if there is one.
+"""What counts as a program in a folder of others: a folder with CUDA files, and the Makefile beside them if there is one.
 
 suite/src/scan/{Makefile,main.cu}    built by its Makefile, with our compiler under nvcc's name
 samples/reduce/reduce.cu             all sources of the folder together

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags, takes_flags
-from kernelwright.cli.support.flags_behind import tell_flags_behind
-from kernelwright.cli.support.plain_flags import Flag
+from kernelwright.cli.support.plain_flags import Flag, tell_flags_behind
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, STRICT, GivenProgram, split
 from kernelwright.device.serving.run_program import Ran, run_program
 from kernelwright.device.serving.worker import serve

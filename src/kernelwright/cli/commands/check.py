@@ -12,8 +12,7 @@ from typing import Any
 from kernelwright import __version__
 from kernelwright.cache import is_special, write_atomically
 from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags, takes_flags
-from kernelwright.cli.support.flags_behind import tell_flags_behind
-from kernelwright.cli.support.plain_flags import Flag
+from kernelwright.cli.support.plain_flags import Flag, tell_flags_behind
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, GivenProgram, split
 from kernelwright.cli.support.streams import program_speaks_on_stderr
 from kernelwright.device.checking.check_report import CheckReport

@@ -60,7 +60,7 @@ class DependencyFile:
     file: str | None
     target: str | None
     phony: bool
-    """Whether headers that are gone stop nobody."""
+    """Whether headers that are gone stop nothing."""
 
     def flags(self, made: Path) -> tuple[str, ...]:
         """clang's, for the object ``made``."""
@@ -248,7 +248,7 @@ def _meant_by(output: str | None) -> str:
     if output is None or output == "-" or output.endswith("/") or Path(output).is_dir():
         return "ptx"
     for emit, (_, suffix) in EMITS.items():
-        if Path(output).suffix == suffix and emit != "obj":  # nvcc makes a program of that name, which nobody wants
+        if Path(output).suffix == suffix and emit != "obj":  # nvcc makes a program of that name, which nothing wants
             return emit
     if _PROGRAMS.search(output) and not is_linkable(Path(output)):
         return "exe"

@@ -26,8 +26,7 @@ from kernelwright.cli.support.evolve_data import MadeData, made_data
 from kernelwright.cli.support.evolve_flags import searched_flags
 from kernelwright.cli.support.evolve_result import lines_of, result_of
 from kernelwright.cli.support.evolve_view import view_of
-from kernelwright.cli.support.flags_behind import tell_flags_behind
-from kernelwright.cli.support.plain_flags import Flag
+from kernelwright.cli.support.plain_flags import Flag, tell_flags_behind
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, GivenProgram, split
 from kernelwright.cli.support.resuming import refuse_settled, saying_how_to_resume, spelled_flags
 from kernelwright.cli.support.streams import program_speaks_on_stderr, progress

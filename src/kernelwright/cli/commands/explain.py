@@ -14,8 +14,8 @@ from kernelwright.evaluate.timing.data_sets import of_sets
 from kernelwright.report.counters import besides_time, counters
 from kernelwright.report.explanation import Explanation, explanation_from_json
 from kernelwright.report.finding_words import RELATIONS, SAME_CODE, alone, gain, within
+from kernelwright.stories.candidate_words import valid_for
 from kernelwright.stories.explain import explain
-from kernelwright.stories.valid_launches import valid_for
 
 
 def command(

@@ -10,9 +10,8 @@ import typer
 from kernelwright.cli.support.variant_argument import RunAndVariant, opened
 from kernelwright.evaluate.run.variant_run import Found
 from kernelwright.evolution.genomes import Genes
-from kernelwright.stories.candidate_words import edits_in_words
+from kernelwright.stories.candidate_words import edits_in_words, valid_for
 from kernelwright.stories.minimise import minimise
-from kernelwright.stories.valid_launches import valid_for
 
 
 def command(

@@ -14,8 +14,7 @@ from typing import Any
 
 from kernelwright.cache import write_atomically
 from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags, takes_flags
-from kernelwright.cli.support.flags_behind import tell_flags_behind
-from kernelwright.cli.support.plain_flags import Flag
+from kernelwright.cli.support.plain_flags import Flag, tell_flags_behind
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, STRICT, GivenProgram, split
 from kernelwright.cli.support.streams import program_speaks_on_stderr
 from kernelwright.cli.support.tables import print_rows

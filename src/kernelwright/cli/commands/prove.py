@@ -13,9 +13,8 @@ from kernelwright.evolution.genomes import Genes
 from kernelwright.prove.labels import MEANING
 from kernelwright.prove.proof import Proof, proof_from_json
 from kernelwright.report.finding_words import evidence, for_people
-from kernelwright.stories.candidate_words import obligations_in_words
+from kernelwright.stories.candidate_words import obligations_in_words, valid_for
 from kernelwright.stories.proving import Proofs, meets
-from kernelwright.stories.valid_launches import valid_for
 
 
 def command(

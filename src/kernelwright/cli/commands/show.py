@@ -20,8 +20,7 @@ from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes
 from kernelwright.exploration.decisions import DECISIONS
 from kernelwright.exploration.run import ExploreRun
 from kernelwright.report.selected_variant import label_of, spoken_of
-from kernelwright.stories.candidate_words import edits_in_words
-from kernelwright.stories.valid_launches import valid_for
+from kernelwright.stories.candidate_words import edits_in_words, valid_for
 from kernelwright.versions.tune_run import TRIED_THRESHOLDS, TuneRun
 
 

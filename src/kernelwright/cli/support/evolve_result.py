@@ -9,9 +9,9 @@ from kernelwright.evaluate.run.variant_run import SetGain
 from kernelwright.evolution.genomes import EvolveRun
 from kernelwright.report.by_generation import by_generation, transfer_in_words
 from kernelwright.report.trust import trust_of
+from kernelwright.stories.candidate_words import valid_for
 from kernelwright.stories.finish import Finished
 from kernelwright.stories.proving import WORST
-from kernelwright.stories.valid_launches import valid_for
 
 
 def result_of(run: EvolveRun, seconds: float, finished: Finished | None) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def lines_of(result: dict[str, Any]) -> str:
             less += f", which --accept {accept} takes"
         return "\n".join(
             [
-                f"nothing faster that stands its proof among {tried}{less}; run {result['run']}",
+                f"nothing faster whose proof holds among {tried}{less}; run {result['run']}",
                 *_of_flags(result),
                 *_left(result),
             ]

@@ -245,7 +245,7 @@ def _built_now(program: GivenProgram, target: Path, receipt: list[str], since_ns
     sys.stderr.write(messages)
     clang = compiled.clang
     if any(program.link[1:]) or not program.flags.use_cache:
-        return target  # libraries of the user's own may change, and nobody tells us which they are
+        return target  # libraries of the user's own may change, and it is unknown which they are
     inputs = [unit.inputs for unit in compiled.units]
     inputs += [host_inputs(path, options.source, clang, since_ns) for path in program.paths]
     leave_receipt(receipt, functools.reduce(operator.add, inputs), {str(target): target.read_bytes()}, messages)

@@ -45,7 +45,7 @@ def given_winners(texts: Sequence[str], *, ordered: bool = True) -> Winners:
 def print_valid_for(versions: Sequence[Version]) -> None:
     """For which launches each is, on standard error."""
     from kernelwright.cuda.names import readable
-    from kernelwright.stories.valid_launches import sentence
+    from kernelwright.stories.candidate_words import sentence
 
     for number, version in enumerate(versions):
         if version.name.endswith(FLAGS):

@@ -115,7 +115,7 @@ def weigh_all(
 
 def _resources(archs: tuple[str, str], code: MachineModule, cubin_for: Callable[[str], Cubin]) -> dict[str, Resources]:
     """Of the code as it will run, for the architecture asked for where an assembler knows it, loops unrolled as the
-    assembler likes: registers hang on both."""
+    assembler likes: registers depend on both."""
     wanted, weighed = archs
     for arch in dict.fromkeys(archs):
         if arch == weighed and not code.rolled:

@@ -1,4 +1,4 @@
-"""Findings that somebody has looked at and lets stand: ``kw check --suppressions FILE``.
+"""Findings that were reviewed and may stand: ``kw check --suppressions FILE``.
 
     [[suppress]]
     kind = "race"

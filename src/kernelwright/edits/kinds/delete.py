@@ -21,8 +21,8 @@ from kernelwright.edits.original import Id, Original
 from kernelwright.lazy_dataclasses import dataclass
 
 FIRST, NEAREST = 2, 4
-"""Values that a load is listed to be deleted in favour of: the kernel's first, which hang on nothing else and are often what
-is asked, and the nearest ones. In this order: of two that come to the same, the one that hangs on less leaves more to go."""
+"""Values that a load is listed to be deleted in favour of: the kernel's first, which depend on nothing else and are often what
+is asked, and the nearest ones. In this order: of two that come to the same, the one that depends on less leaves more to go."""
 
 
 @dataclass(frozen=True)

@@ -54,10 +54,10 @@ PAST = 4
 
 
 def reorderings(original: Original) -> Iterator[Move]:
-    """Moves within a block that no value hangs on: loads and slow operations as early as their operands are there, slow ones
+    """Moves within a block that no value depends on: loads and slow operations as early as their operands are there, slow ones
     as late as their first user, stores and barriers behind the loads that follow.
 
-    A compiler does none of these where it cannot tell that the memory is another, or that nobody waits; nor does the assembler
+    A compiler does none of these where it cannot tell that the memory is another, or that nothing waits; nor does the assembler
     look beyond a slow path, which ends its block.
     """
     draft = unchanged(original)

@@ -56,7 +56,7 @@ class Judge:
         keeps_memory: bool = False,
     ) -> None:
         """``keeps_memory``: the device's memory stays from one case to the next, which saves most of what a small case takes.
-        Nobody else in the process can replay a recording then: it is for workers, which do nothing else."""
+        Nothing else in the process can replay a recording then: it is for workers, which do nothing else."""
         self.workload = workload
         self.executor = executor
         self.budget = budget

@@ -105,7 +105,7 @@ class WriterLock:
 
 
 def writer_of(path: Path) -> str:
-    """Who writes the journal now, in words; empty when nobody does."""
+    """Who writes the journal now, in words; empty when no process does."""
     name = os.path.realpath(path)
     if (os.getpid(), name) in _open_here:
         return f"this process ({os.getpid()})"

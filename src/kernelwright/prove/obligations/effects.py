@@ -157,7 +157,7 @@ def _is_launch_sized(variable: GlobalVariable) -> bool:
 
 
 def read_only(function: Function, base: Base) -> frozenset[int] | None:
-    """The arguments that must share no memory for nobody to write behind ``base`` while the kernel runs; None where the kernel
+    """The arguments that must share no memory, so that nothing writes behind ``base`` while the kernel runs; None where the kernel
     itself does, or may."""
     if is_byval(base) and not isinstance(base, Argument):
         return None

@@ -144,7 +144,7 @@ class Wanted:
 
 
 def files_of(texts: Sequence[str]) -> dict[str, Reader]:
-    """``--outputs``: ``result.bin=float32``; a path alone is read as text. Raises ``Misuse`` for a reader nobody knows."""
+    """``--outputs``: ``result.bin=float32``; a path alone is read as text. Raises ``Misuse`` for an unknown reader."""
     found: dict[str, Reader] = {}
     for text in texts:
         path, _, reader = text.partition("=")
@@ -231,7 +231,7 @@ def words_of(text: str, what: str = "") -> list[str]:
 def threshold_path(execute: str, path: Path | None, output: Path | None) -> Path:
     """The threshold file: ``app.tuning`` for ``./app {data}``, ``python app.py {data}`` and ``app.cu``, in the folder of the program.
 
-    Raises ``Misuse`` for a command of which nobody can tell what its program is.
+    Raises ``Misuse`` for a command whose program cannot be told.
     """
     if output is not None:
         return output

@@ -9,9 +9,9 @@ import typer
 
 from kernelwright.cli.support.variant_argument import RunAndVariant, opened
 from kernelwright.errors import Misuse
+from kernelwright.stories.candidate_words import valid_for
 from kernelwright.stories.export import export
 from kernelwright.stories.export_tuned import export_tuned
-from kernelwright.stories.valid_launches import valid_for
 from kernelwright.stories.winners import TUNING
 
 

@@ -15,7 +15,7 @@
 
 A thread that waits for memory in every turn waits once for several. The turns are copied with their ways out
 (``ir/loop_copies.py``), so that nothing has to be known of how many there are, then their loads are collected as ``collect-loads``
-does: masked where a turn may not come, over barriers where nobody writes what they read. The edit is made when all others of its kernel
+does: masked where a turn may not come, over barriers where nothing writes what they read. The edit is made when all others of its kernel
 are, on what they have left: it changes the flow of control, which no other edit does.
 """
 

@@ -9,7 +9,7 @@
                %y = load i32, ptr %at                          then:
 
 What was waited for twice is waited for once. No compiler does it: it would have to know that the addresses are good whatever
-the branch decides, and that nobody writes there in between; the edit relies on both. All loads of a block go together, for a
+the branch decides, and that nothing writes there in between; the edit relies on both. All loads of a block go together, for a
 wait is over when the last of them is there. They stay behind fences, and behind accesses that acquire.
 """
 
