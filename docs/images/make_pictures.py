@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tokenize
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -35,6 +36,17 @@ SHOWN = (
     "cli/support/evolve_result.py", "device/versions/table.py", "stories/candidate_words.py",
 )  # fmt: skip
 """The files of the package that decide how pages and what the terminal says look."""
+WHITE = frozenset(
+    {
+        tokenize.ENCODING,
+        tokenize.COMMENT,
+        tokenize.NL,
+        tokenize.NEWLINE,
+        tokenize.INDENT,
+        tokenize.DEDENT,
+        tokenize.ENDMARKER,
+    }
+)
 LINES = 20
 """Of what ``kw explain`` says behind its head, kept for what README shows of it."""
 SIZES = {"desktop": (1280, 1500), "phone": (390, 1500)}
@@ -44,11 +56,26 @@ COLOURS = 64
 
 
 def digest() -> str:
-    """Of what decides how the pages look."""
+    """Of what decides how the pages look: of Python without comments and docstrings."""
     found = hashlib.sha256()
     for name in SHOWN:
-        found.update((ROOT / "src" / "kernelwright" / name).read_bytes())
+        path = ROOT / "src" / "kernelwright" / name
+        found.update((_code(path) if path.suffix == ".py" else path.read_text(encoding="utf-8")).encode())
     return found.hexdigest()
+
+
+def _code(path: Path) -> str:
+    """The tokens of a Python file, without comments, docstrings and white space between them."""
+    kept, is_begin = [], True
+    with path.open("rb") as file:
+        for token in tokenize.tokenize(file.readline):
+            if token.type in WHITE:
+                is_begin = is_begin or token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+                continue
+            if not (is_begin and token.type == tokenize.STRING):
+                kept.append(token.string)
+            is_begin = False
+    return "".join(kept)
 
 
 def main() -> int:

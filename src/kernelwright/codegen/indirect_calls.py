@@ -16,6 +16,7 @@ from kernelwright.ir.values import Value
 
 
 def is_indirect(call: Instruction) -> bool:
+    """Whether a call goes through a pointer."""
     return call.opcode == "call" and not isinstance(call.callee, Function | InlineAsm)
 
 

@@ -306,7 +306,8 @@ class Arena:
         return np.frombuffer(self.bytes(buffer.address, whole), dtype=kind)
 
     def bytes(self, address: int, size: int) -> memoryview:
-        """``size`` bytes from ``address`` as a writable memoryview, whatever buffer they are in."""
+        """``size`` bytes from ``address`` as a writable memoryview, whatever buffer they are in.
+        Raises ``DeviceError`` for addresses outside the device's memory."""
         self._check_open()
         start = address - self.base
         if start < 0 or start + size > self.reserve:
@@ -396,6 +397,7 @@ class Arena:
     def aside(self) -> Iterator[bool]:
         """Within, this process writes to a copy of its own, which is thrown away at the end: others see nothing of it, and what
         they write meanwhile stays. Gives whether that could be had; if not, nothing has changed. Buffers must not come or go.
+        Raises ``DeviceError`` when the memory cannot be mapped again.
         """
         size = min(_align(self._next, _PAGE) - self.base, self.reserve)
         protection = mmap.PROT_READ | mmap.PROT_WRITE

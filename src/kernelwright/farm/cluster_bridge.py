@@ -335,6 +335,7 @@ def _line(error: Exception) -> str:
 
 
 def main() -> None:
+    """The process: answers the cluster's messages until the socket is closed."""
     control, life_line = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2])
     for each in (control.fileno(), life_line):
         os.set_inheritable(each, False)

@@ -48,4 +48,5 @@ def data_bytes() -> int:
 
 
 def no_core_files() -> None:
+    """A crash of this process leaves no core file."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))

@@ -32,6 +32,7 @@ Sites = dict[Site, Sight]
 
 
 def add(sites: Sites, site: Site, evidence: Evidence, count: int) -> None:
+    """Adds ``count`` sightings at a site; the first evidence is kept."""
     known = sites.get(site)
     if known is None:
         sites[site] = Sight(evidence, count)

@@ -339,6 +339,7 @@ def stems_of(changed: list[str], alone: str = "kernel") -> dict[str, str]:
 
 
 def rendered(template: str, facts: Mapping[str, Any]) -> bytes:
+    """A template of ``exported/`` with these facts, in UTF-8."""
     environment = Environment(
         autoescape=False, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
@@ -346,6 +347,7 @@ def rendered(template: str, facts: Mapping[str, Any]) -> bytes:
 
 
 def write_folder(target: Path, files: Mapping[str, bytes]) -> None:
+    """Writes files into a folder, which is gone again if one cannot be written. Raises ``ToolError``."""
     was_there = target.exists()
     try:
         target.mkdir(parents=True, exist_ok=True)

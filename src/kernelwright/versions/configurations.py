@@ -60,6 +60,7 @@ class Configuration:
 
     @staticmethod
     def from_json(value: Mapping[str, Any]) -> Configuration:
+        """What ``as_json`` wrote. Raises ``Misuse`` for anything else."""
         try:
             failure = outcome_from_json(value["failure"]) if value["failure"] else None
             return Configuration(

@@ -100,6 +100,7 @@ def refuse_unknown(path: Path, unknown: Sequence[str], guards: Sequence[str] = (
 
 
 def evidence_path(path: Path) -> Path:
+    """The file beside a threshold file that says how it was found."""
     return path.with_name(path.name + ".json")
 
 

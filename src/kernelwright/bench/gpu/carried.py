@@ -165,4 +165,5 @@ class Memory:
 
 
 def as_type(data: bytes, type: str) -> NDArray[Any]:
+    """Bytes as a one-dimensional array of NumPy's ``type``; it is read-only."""
     return np.frombuffer(data, dtype=type)

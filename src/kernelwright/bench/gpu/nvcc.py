@@ -17,6 +17,7 @@ _FLAGS = ("-O3", "-w", "-cubin")
 
 
 def find_nvcc() -> str | None:
+    """The path of nvcc; None where there is none."""
     return shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 
 

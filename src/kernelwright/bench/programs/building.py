@@ -128,6 +128,7 @@ def reduced(command: Sequence[str], divisor: int) -> list[str]:
 
 
 def run(command: Sequence[str], at: Path, tools: Path, device: str) -> Step:
+    """Runs a built program in its folder for at most ``RUN_S`` seconds."""
     first = command[0] if "/" in command[0] else f"./{command[0]}"
     return _step([first, *command[1:]], at, tools, RUN_S, device)
 

@@ -151,7 +151,8 @@ def compile_files(
     linker: list[str] | None = None,
     winners: list[str] | None = None,
 ) -> None:
-    """What ``kw compile`` does, its flags read."""
+    """What ``kw compile`` does, its flags read.
+    Raises ``Misuse`` for flags that exclude each other and sources that are none, ``CompileError``, ``ToolError``."""
     if not working_folder():
         raise Misuse("the current folder has been removed", hint="cd to one that exists")
     _check_output(output)

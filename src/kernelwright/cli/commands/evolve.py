@@ -145,7 +145,7 @@ def evolve_files(
     paths: list[str], arguments: list[str], *, flags: CompileFlags, given: Mapping[str, str], **own: Any
 ) -> int:
     """What ``kw evolve`` does, its flags read; ``given``: the spelling of those on the command line, by name. Returns 0 when
-    something faster was found, else 1."""
+    something faster was found, else 1. Raises ``Misuse``."""
     as_json, jobs = bool(own.pop("as_json")), _whole("--jobs", own.pop("jobs"))
     name, resumed, cluster, report = own.pop("name"), own.pop("resume"), own.pop("cluster"), not own.pop("no_report")
     if resumed is not None:

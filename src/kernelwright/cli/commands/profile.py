@@ -49,7 +49,8 @@ def profile_files(
     html: str | None = None,
     **own: Any,
 ) -> int:
-    """What ``kw profile`` does, its flags read. Returns the program's exit code."""
+    """What ``kw profile`` does, its flags read. Returns the program's exit code.
+    Raises ``Misuse`` for --html on a real GPU, ``ToolError`` for a page that cannot be written."""
     if own.get("device", AUTO) == AUTO and not own.get("calibration"):
         own["device"] = DEFAULT_GPU
     given = GivenProgram.of(paths, arguments, flags, own)

@@ -15,6 +15,7 @@ from kernelwright.stories.proving import WORST
 
 
 def result_of(run: EvolveRun, seconds: float, finished: Finished | None) -> dict[str, Any]:
+    """What ``--json`` prints: ``docs/json.md`` has the keys. ``seconds``: of this session."""
     best, flags = run.best, run.flags
     trained, speedup_any = run.fastest_trained
     proof = (run.proof(best.name) if best else None) or {}
@@ -70,6 +71,7 @@ def fallen_of(run: EvolveRun) -> dict[str, Any] | None:
 
 
 def lines_of(result: dict[str, Any]) -> str:
+    """The same for a person; the last line says for which launches the best is."""
     tried = f"{plural(result['evaluations'], 'candidate')} in {result['seconds']:g} s"
     if not result["best"]:
         fallen = result["fallen"]

@@ -27,7 +27,8 @@ def given_versions(texts: Sequence[str]) -> list[Version]:
 
 
 def given_winners(texts: Sequence[str], *, ordered: bool = True) -> Winners:
-    """As ``given_versions``, with what else is known of them. ``ordered``: whether it is said which is tried first."""
+    """As ``given_versions``, with what else is known of them. ``ordered``: whether it is said which is tried first.
+    Raises ``Misuse``, ``ToolError``."""
     from kernelwright.errors import Misuse
     from kernelwright.stories.winners import winners
 

@@ -118,6 +118,7 @@ class CudaDevice:
         self._start_over()
 
     def handle(self, message: Received) -> Answer | Failure:
+        """Answers a message of a program. Raises ``Refused`` for what a real GPU's worker does not do."""
         if message.type not in TABLE:
             raise Refused(CudaError.NOT_SUPPORTED, f"a real GPU does not answer {message.type.name}")
         with self._watched():

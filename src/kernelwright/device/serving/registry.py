@@ -242,6 +242,7 @@ class Registered:
         return found
 
     def set_attribute(self, number: int, attribute: int, value: int) -> None:
+        """Sets an attribute of a kernel. Raises ``Refused`` for a value that it cannot have."""
         kernel = self._kernel(number)
         if attribute == MAX_DYNAMIC_SHARED:
             kernel.max_dynamic_shared_bytes = value

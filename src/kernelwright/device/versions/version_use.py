@@ -19,6 +19,7 @@ Shape = tuple[Any, ...]
 
 
 def shape_of(launch: Launch) -> Shape:
+    """Grid, block and dynamic shared bytes."""
     return launch.grid, launch.block, launch.shared_bytes
 
 

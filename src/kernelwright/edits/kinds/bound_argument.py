@@ -85,6 +85,7 @@ def _refused(original: Original, index: int) -> str | None:
 
 
 def in_words(original: Original, edit: BoundArgument) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     return Words("promise", f"{describe_argument(original, edit.index)} is from {edit.low} to {edit.high}")
 
 

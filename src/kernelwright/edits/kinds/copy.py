@@ -94,6 +94,7 @@ def anywhere(dice: Dice) -> Id:
 
 
 def in_words(original: Original, edit: Copy) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.source)
     before, _ = describe_instruction(original, edit.before)
     done = f"{what} is done once more before {before}"

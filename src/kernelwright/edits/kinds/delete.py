@@ -106,6 +106,7 @@ def deletions_of_the_rest(original: Original) -> Iterator[Delete]:
 
 
 def in_words(original: Original, edit: Delete) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.subject)
     node = original.nodes.get(edit.subject)
     value = describe_value(edit.value) if edit.value else ""

@@ -82,6 +82,7 @@ def exchanges(original: Original) -> Iterator[ExchangeToStore]:
 
 
 def in_words(original: Original, edit: ExchangeToStore) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.subject)
     return Words("unused value", f"{what} is a store: the value it finds is unused", location)
 

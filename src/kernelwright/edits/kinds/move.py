@@ -114,6 +114,7 @@ def draw(dice: Dice) -> Move | None:
 
 
 def in_words(original: Original, edit: Move) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.subject)
     before, _ = describe_instruction(original, edit.before)
     return Words("order", f"{what} stands before {before}", location)

@@ -143,6 +143,7 @@ def _leads_to_shared(pointer: object) -> bool:
 
 
 def in_words(original: Original, edit: NarrowBarrier) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.subject)
     return Words("order", f"{what} is one of each warp", location)
 

@@ -60,6 +60,7 @@ def _read(value: Any) -> str:
 
 
 def in_words(original: Original, edit: RequireLaunch) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     try:
         return Words("promise", f"at each launch: {guard_of(edit.guard)}")
     except (ValueError, KeyError, TypeError):

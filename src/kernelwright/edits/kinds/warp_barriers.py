@@ -63,6 +63,7 @@ def of_one_warp(original: Original, launches: Sequence[LaunchFacts]) -> Iterator
 
 
 def in_words(original: Original, edit: WarpBarriers) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     return Words("specialised input", f"blocks have at most {WARP} threads, so that the warp's own barriers do")
 
 

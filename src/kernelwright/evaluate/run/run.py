@@ -203,6 +203,7 @@ def kind_of(path: Path | str, known: Iterable[str]) -> str:
 
 
 def unreadable(folder: Path) -> Misuse:
+    """What is raised for a folder that holds no run of this version."""
     return Misuse(
         f"{folder} holds no run that this version can read",
         hint="kw runs lists the runs there are; a newer Kernelwright may have made it",

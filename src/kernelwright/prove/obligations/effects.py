@@ -44,6 +44,7 @@ _PURE_CALLS = re.compile(
 
 
 def effect_of(instruction: Instruction) -> Effect:
+    """What an instruction does besides making a value; ``Effect.OTHER`` for what is unknown."""
     i = instruction
     if i.opcode in _VALUES:
         return Effect.PURE
@@ -119,6 +120,7 @@ def pointer_of(access: Instruction) -> Value:
 
 
 def is_byval(base: Base) -> bool:
+    """Whether a pointer is an argument that is passed by value."""
     return isinstance(base, Argument) and "byval" in base.attributes
 
 

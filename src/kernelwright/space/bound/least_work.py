@@ -170,6 +170,7 @@ class Reuse:
 
 
 def reuses(backbone: Backbone) -> list[Reuse]:
+    """Reductions whose operands several iterations share, as the bound counts them."""
     number = {i.name: n for n, i in enumerate(backbone.instructions)}
     found = []
     for reduction in backbone.reductions:

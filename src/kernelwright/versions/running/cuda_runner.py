@@ -100,6 +100,7 @@ def told(
 
 
 def main() -> int:
+    """The process: device, executable, file for the times, arguments."""
     device, executable, times, arguments = sys.argv[1:]
     return told(device, Path(executable), Path(times), shlex.split(arguments))
 

@@ -53,6 +53,7 @@ def text_of(const: Const) -> str:
 
 
 def of_const(const: Const) -> Rep:
+    """A constant, which all lanes share."""
     return Rep(const.type, U, [text_of(const)])
 
 

@@ -105,6 +105,7 @@ def own_arrays(original: Original, launches: Sequence[LaunchFacts]) -> Iterator[
 
 
 def in_words(original: Original, edit: PrivateCells) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.subject)
     array = array_of(unchanged(original), edit.subject) if edit.subject in original.nodes else None
     called = readable_array(array) if array else f"of {what}"

@@ -121,6 +121,7 @@ def cache_policies(original: Original) -> Iterator[CachePolicy]:
 
 
 def in_words(original: Original, edit: CachePolicy) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.subject)
     return Words("caching", f"{what} reads with the policy {edit.policy}", location)
 

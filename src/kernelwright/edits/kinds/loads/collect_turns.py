@@ -107,6 +107,7 @@ def _has_free_load(places: Places, body: set[int]) -> bool:
 
 
 def in_words(original: Original, edit: CollectTurns) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     location = original.location(edit.subject)
     return Words(
         "order", f"the loads of {edit.count} turns of the loop stand together before the first of them", location

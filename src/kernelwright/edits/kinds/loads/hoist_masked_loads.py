@@ -121,6 +121,7 @@ def draw(dice: Dice) -> HoistMaskedLoads | None:
 
 
 def in_words(original: Original, edit: HoistMaskedLoads) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.subject)
     where = "the branch that leads there" if edit.levels == 1 else f"{edit.levels} of the branches that lead there"
     sentence = f"the loads of the block that ends with {what} stand before {where}, and read a first element where they are not needed"

@@ -62,6 +62,7 @@ def why_fused_otherwise(pair: VariantPair) -> str:
 
 
 def is_sum(i: Instruction) -> bool:
+    """Whether an instruction is a sum or a difference that may swallow a product."""
     return i.opcode in SUMS and may_contract(i)
 
 
