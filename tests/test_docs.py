@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -83,6 +84,30 @@ def test_the_python_of_the_readme_runs(monkeypatch: pytest.MonkeyPatch, capsys: 
     names: dict[str, object] = {}
     exec(re.sub(r"^    ", "", code, flags=re.M), names)
     assert capsys.readouterr().out.startswith("20000.0 ")
+
+
+def test_the_readme_is_as_short_as_it_is_meant_to_be() -> None:
+    """Two sentences, one picture, two commands, ten lines of what kw explain says, five of Python, five rows of figures."""
+    text = (ROOT / "README.md").read_text()
+    head = text[: text.index("![")].partition("\n")[2].strip()
+    assert len(re.findall(r"[.](?:\s|$)", head)) == 2 and text.count("![") == 1
+    blocks = [
+        block.strip("\n").splitlines() for block in re.findall(r"(?:^(?: {4}.*)?\n)+", text, re.M) if block.strip()
+    ]
+    commands, explained, python = ([line for line in block if line.strip()] for block in blocks)
+    assert (len(commands), len(explained), len(python)) == (2, 10, 5)
+    (figures,) = re.findall(r"^\|---.*\n((?:\|.*\n)+)", text, re.M)
+    how = [row.split("|")[-3].strip() for row in figures.splitlines()]
+    assert len(how) == 5 and set(how) <= {"estimated", "measured"}
+    assert "## What you cannot do yet" in text
+
+
+def test_what_the_readme_says_that_explain_says_is_what_it_said() -> None:
+    """Of the run that the picture shows; ``make pictures`` keeps it."""
+    text = (ROOT / "README.md").read_text()
+    shown = re.findall(r"From `kw explain smooth-1`:\n\n((?: {4}.*\n|\n)+)", text)[0].splitlines()
+    said = json.loads((ROOT / "docs" / "images" / "made.json").read_text())["explained"]
+    assert [line[4:] for line in shown if line.strip()] == [line for line in said if line.strip()][:10]
 
 
 def anchors(page: Path) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 from pathlib import Path
@@ -104,3 +105,28 @@ def test_folders_hold_few_files() -> None:
 def test_files_are_short() -> None:
     lines = {str(p.relative_to(ROOT)): len(p.read_text().splitlines()) for p in ROOT.rglob("*.py")}
     assert {file for file, count in lines.items() if count > MOST_LINES} == set(LONG)
+
+
+IDIOMS = re.compile(
+    r"\b(nobody|whoever|somebody|hangs? on|rests? on|turned down|manners|mend(?:s|ed)?|beholden|hears why|neither can tell|stands its proof)\b",
+    re.I,
+)
+"""Ways of saying *unused*, *unknown*, *the caller*, *depends on*, *rejected*, *fix* that a reader has to translate."""
+
+
+def test_text_is_plain_technical_english() -> None:
+    root = Path(__file__).parents[1]
+    texts = [
+        *root.glob("src/**/*.py"),
+        *root.glob("src/**/*.jinja"),
+        *root.glob("docs/*.md"),
+        root / "README.md",
+        root / "CONTRIBUTING.md",
+    ]
+    found = {
+        f"{path.relative_to(root)}:{number}": match[0]
+        for path in texts
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if (match := IDIOMS.search(line))
+    }
+    assert not found

@@ -1,6 +1,6 @@
 """left-out.svg: what thresholds do for sizes that they were never tuned on, of the last result of `kw bench tune-sizes`.
 
-    python docs/images/make_left_out.py         draws it anew, after `kw bench tune-sizes --json > benchmarks/results/DATE-tune-sizes.json`
+python docs/images/make_left_out.py         draws it anew, after `kw bench tune-sizes --json > benchmarks/results/DATE-tune-sizes.json`
 """
 
 from __future__ import annotations
@@ -37,14 +37,22 @@ def drawn(rows: list[dict[str, Any]]) -> str:
     axes = figure.subplots()
     kinds = (
         ("untuned", SOFT, "_", 90, [(row, row["untuned us"] / row["best us"]) for row in rows]),
-        ("thresholds of the other sizes: best", BLUE, "o", 26, [(r, r["of its best"]) for r in rows if r["of its best"] <= SAME]),
+        (
+            "thresholds of the other sizes: best",
+            BLUE,
+            "o",
+            26,
+            [(r, r["of its best"]) for r in rows if r["of its best"] <= SAME],
+        ),
         ("... not best", ORANGE, "D", 26, [(r, r["of its best"]) for r in rows if r["of its best"] > SAME]),
     )
     for label, colour, marker, size, points in kinds:
         x = []
         for row, _ in points:
             own = [r["size left out"] for r in rows if r["program"] == row["program"]]
-            x.append(programs.index(row["program"]) + 0.6 * (own.index(row["size left out"]) / max(len(own) - 1, 1) - 0.5))
+            x.append(
+                programs.index(row["program"]) + 0.6 * (own.index(row["size left out"]) / max(len(own) - 1, 1) - 0.5)
+            )
         axes.scatter(x, [y for _, y in points], s=size, color=colour, marker=marker, label=label, zorder=3)
     axes.set_yscale("log", base=2)
     axes.set_yticks([1, 2, 4, 8, 16], ["1", "2", "4", "8", "16"], color=INK)

@@ -3,7 +3,7 @@
     evolve.svg                                      a terminal: README's evolution of examples/smooth.cu, and its winner in the program
     report-{desktop,phone}-{light,dark}.png         the page of that run
     profile-{desktop,phone}-{light,dark}.png        the page of its profile
-    made.json                                       what they show: tests/test_pictures.py compares it with what is there today
+    made.json                                       what they show, and what kw explain said: tests compare it with what is there today
 
 Fails when a page says anything on the browser's console.
 """
@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tokenize
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -26,12 +27,28 @@ ROOT = HERE.parents[1]
 KW = ROOT / ".venv" / "bin" / "kw"
 COLUMNS = 118
 SHELL = (
-    'kw evolve smooth.cu --case "300 8" --held-out "1000 4" --evaluations 200 --seed 1 -- 512 32',
-    "kw run smooth.cu --with smooth-1 -- 512 32",
+    'kw evolve examples/smooth.cu --case "300 8" --held-out "1000 4" --evaluations 200 --seed 1 -- 512 32',
+    "kw run examples/smooth.cu --with smooth-1 -- 512 32",
 )
 """What the terminal shows; what comes on standard error while it works is left out, but for the table of the last command."""
-SHOWN = ("evolution.html.jinja", "style_sheet.py", "profile.py", "figures.py")
-"""The files of ``report/`` that decide how pages look."""
+SHOWN = (
+    *(f"report/{name}" for name in ("evolution.html.jinja", "style_sheet.py", "profile.py", "figures.py")),
+    "cli/support/evolve_result.py", "device/versions/table.py", "stories/candidate_words.py",
+)  # fmt: skip
+"""The files of the package that decide how pages and what the terminal says look."""
+WHITE = frozenset(
+    {
+        tokenize.ENCODING,
+        tokenize.COMMENT,
+        tokenize.NL,
+        tokenize.NEWLINE,
+        tokenize.INDENT,
+        tokenize.DEDENT,
+        tokenize.ENDMARKER,
+    }
+)
+LINES = 20
+"""Of what ``kw explain`` says behind its head, kept for what README shows of it."""
 SIZES = {"desktop": (1280, 1500), "phone": (390, 1500)}
 SCHEMES = {"dark": 0, "light": 1}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -39,11 +56,26 @@ COLOURS = 64
 
 
 def digest() -> str:
-    """Of what decides how the pages look."""
+    """Of what decides how the pages look: of Python without comments and docstrings."""
     found = hashlib.sha256()
     for name in SHOWN:
-        found.update((ROOT / "src" / "kernelwright" / "report" / name).read_bytes())
+        path = ROOT / "src" / "kernelwright" / name
+        found.update((_code(path) if path.suffix == ".py" else path.read_text(encoding="utf-8")).encode())
     return found.hexdigest()
+
+
+def _code(path: Path) -> str:
+    """The tokens of a Python file, without comments, docstrings and white space between them."""
+    kept, is_begin = [], True
+    with path.open("rb") as file:
+        for token in tokenize.tokenize(file.readline):
+            if token.type in WHITE:
+                is_begin = is_begin or token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+                continue
+            if not (is_begin and token.type == tokenize.STRING):
+                kept.append(token.string)
+            is_begin = False
+    return "".join(kept)
 
 
 def main() -> int:
@@ -53,15 +85,18 @@ def main() -> int:
         return 3
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        shutil.copy(ROOT / "examples" / "smooth.cu", folder)
+        (folder / "examples").mkdir()
+        shutil.copy(ROOT / "examples" / "smooth.cu", folder / "examples")
         _terminal(folder)
-        _run(["kw", "profile", "smooth.cu", "--html", "profile.html", "--", "512", "32"], folder)
+        _run(["kw", "profile", "examples/smooth.cu", "--html", "profile.html", "--", "512", "32"], folder)
         pages = {"report": folder / "kw-runs" / "smooth-1" / "report.html", "profile": folder / "profile.html"}
         for page, path in pages.items():
             for size, (width, height) in SIZES.items():
                 for scheme, number in SCHEMES.items():
                     _photograph(browser, path, (width, height), number, HERE / f"{page}-{size}-{scheme}.png")
-    (HERE / "made.json").write_text(json.dumps({"shows": digest()}) + "\n")
+        explained = _run(["kw", "explain", "smooth-1"], folder).stdout.splitlines()
+    made = {"shows": digest(), "explained": explained[: explained.index("") + LINES]}
+    (HERE / "made.json").write_text(json.dumps(made, indent=1) + "\n")
     return 0
 
 
@@ -86,7 +121,7 @@ def _terminal(folder: Path) -> None:
         console.print(Text.assemble(("$ ", "bold green"), (line, "bold")))
         console.print(Text(done.stdout.rstrip()))
         if number:
-            console.print(Text("\n".join(row[:COLUMNS] for row in done.stderr.strip().splitlines())))
+            console.print(Text(done.stderr.strip()), overflow="fold")
     svg = console.export_svg(title="kernelwright")
     # No page of ours loads anything from elsewhere: the viewer's own fixed-width font serves.
     svg = re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.S)

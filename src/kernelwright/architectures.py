@@ -57,12 +57,12 @@ PTX_FLOOR = 78
 
 
 def architecture(name: str) -> Architecture:
-    """The architecture called ``name``. Raises ``Misuse`` with the nearest names for one nobody knows."""
-    found = ARCHITECTURES.get(name)
+    """The architecture called ``name``. Raises ``Misuse`` with the nearest names for an unknown one."""
+    found = ARCHITECTURES.get(name) if isinstance(name, str) else None
     if found is None:
         import difflib
 
-        near = difflib.get_close_matches(name, ARCHITECTURES, n=3, cutoff=0.5) or sorted(ARCHITECTURES)
+        near = difflib.get_close_matches(str(name), ARCHITECTURES, n=3, cutoff=0.5) or sorted(ARCHITECTURES)
         raise Misuse(f"unknown architecture {name!r}", hint=f"did you mean {', '.join(near)}?")
     return found
 

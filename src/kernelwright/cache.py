@@ -48,7 +48,7 @@ KINDS: dict[str, str] = {
     "solved": "what the solver answered",
     "space": "the engine of spaces of implementations",
 }
-"""The folders of the cache, and what is in them. Whatever else lies beside them is somebody else's and is left alone: who sets
+"""The folders of the cache, and what is in them. Whatever else lies beside them belongs to others and is left alone: who sets
 ``KERNELWRIGHT_CACHE`` may have named a folder that holds more."""
 
 

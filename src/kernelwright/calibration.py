@@ -13,7 +13,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, reason
 from kernelwright.lazy_dataclasses import dataclass
 
 UNCALIBRATED = "uncalibrated"
@@ -114,7 +114,7 @@ def load(path: Path) -> Calibration:
     try:
         found = json.loads(path.read_text())
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise Misuse(f"{path} holds no calibration: {error}", hint=HINT) from error
+        raise Misuse(f"{path} holds no calibration: {reason(error)}", hint=HINT) from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise Misuse(f"{path} holds no calibration of format {FORMAT}", hint=HINT)
     value = {name: each for name, each in found.items() if name != "format"}

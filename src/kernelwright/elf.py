@@ -71,6 +71,7 @@ def headers(data: bytes) -> tuple[Header, ...]:
 
 
 def content(data: bytes, header: Header) -> bytes:
+    """The bytes of a section; none for one without any in the file."""
     return b"" if header.kind == NOBITS else data[header.offset : header.offset + header.size]
 
 

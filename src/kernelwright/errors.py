@@ -6,10 +6,13 @@ A user's mistake or a failed tool is told in one sentence, with the place and th
 
 from __future__ import annotations
 
+import os
+
 from kernelwright.values import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import ClassVar
 
 
@@ -74,3 +77,46 @@ class IRError(KernelwrightError):
 
 class DeviceError(KernelwrightError):
     """A device refused or failed a launch; the message names kernel, buffer and thread where known."""
+
+
+def reason(error: BaseException) -> str:
+    """What Python's own error says, for a sentence: of a ``KeyError`` what is missing, of an ``OSError`` what the system said, of what is
+    no UTF-8 where it ends to be text; else the error's text, or its name where it has none."""
+    if isinstance(error, KeyError):
+        return f"there is no {error.args[0]!r}" if error.args else "a key is missing"
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is no text in UTF-8, from byte {error.start} on"
+    return str(error) or type(error).__name__
+
+
+def check_kind(value: object, kinds: type | tuple[type, ...], what: str, hint: str) -> None:
+    """Raises ``Misuse`` for a value of another type: ``what`` names it, as in *the name of a device*."""
+    if not isinstance(value, kinds):
+        shown = "None" if value is None else f"{str(value)[:40]!r}, of type {type(value).__name__}"
+        raise Misuse(f"{what} is {shown}", hint=hint)
+
+
+def check_callable(value: object, what: str) -> None:
+    """Raises ``Misuse`` for what is neither None nor can be called."""
+    if value is not None and not callable(value):
+        raise Misuse(f"{what} is {value!r}, which cannot be called", hint=f"give a function, or leave {what} out")
+
+
+def texts(value: object, what: str) -> tuple[str, ...]:
+    """Several texts, or one, as a tuple. Raises ``Misuse`` for anything else; ``what`` names them, as in *include*."""
+    given = (value,) if isinstance(value, str | os.PathLike) else value
+    if not isinstance(given, list | tuple | set | frozenset) or not all(
+        isinstance(e, str | os.PathLike) for e in given
+    ):
+        raise Misuse(f"{what} is {str(value)[:40]!r}, and not a text or several", hint=f"give a list: {what}=['...']")
+    return tuple(os.fspath(each) for each in given)
+
+
+def check_names(given: Iterable[str], known: Iterable[str], what: str) -> None:
+    """Raises ``Misuse`` for the first of ``given`` that is not ``known``; ``what`` has them, as in *kw.evolve*."""
+    names = sorted(known)
+    for name in given:
+        if name not in names:
+            raise Misuse(f"{what} has no setting {name!r}", hint=f"it has {', '.join(names)}")

@@ -120,7 +120,8 @@ class Gpu:
         return self.dram_gb_per_s * 1e3 / self.clock_mhz
 
     def source(self, figure: str) -> str:
-        """Where a figure comes from: a field of the GPU, ``sm.`` and one of its multiprocessor, or ``sm.rates.`` and a pipe."""
+        """Where a figure comes from: a field of the GPU, ``sm.`` and one of its multiprocessor, or ``sm.rates.`` and a pipe.
+        Raises ``Misuse`` for a figure that it does not have."""
         sources = self.sm.sources if figure.startswith("sm.") else self.sources
         found = sources.get(figure.removeprefix("sm."))
         if found is None:

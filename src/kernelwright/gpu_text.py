@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright.calibration import DEFAULT, Calibration, calibration_of, load
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, reason
 from kernelwright.lazy_dataclasses import dataclass
 
 TOML, JSON = ".toml", ".json"
@@ -77,7 +77,7 @@ def _of_file(path: Path, calibration: Calibration) -> GpuInWords:
     except OSError as error:
         raise Misuse(f"{path} cannot be read: {error.strerror or error}", hint="--device takes a TOML file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Misuse(f"{path}: {error}", hint=HINT) from None
+        raise Misuse(f"{path}: {reason(error)}", hint=HINT) from None
     name, like = found.pop("name", path.stem), found.pop("like", None)
     if not isinstance(like, str):
         raise Misuse(f"{path} does not say which GPU of the table yours is like", hint=HINT)

@@ -34,7 +34,7 @@ class LaunchFacts:
     """By parameter: its bytes as the kernel finds them, little endian."""
     regions: tuple[range | None, ...] = ()
     """By parameter: the addresses of the allocation that a pointer points into; None for null and what is no pointer. Left
-    out when nobody knows; then no pointer counts as one of its own."""
+    out when it is unknown; then no pointer counts as one of its own."""
     variables: tuple[range, ...] = ()
     """The addresses of the module's device variables."""
     contents: tuple[tuple[str, bytes], ...] = ()

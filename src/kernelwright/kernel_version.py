@@ -74,7 +74,7 @@ def version_from_json(value: Mapping[str, Any]) -> Version:
 
 
 def guard_as_json(guard: Guard) -> dict[str, Any]:
-    """A JSON value; ``guard_from_json`` reads it."""
+    """A JSON value; ``guard_from_json`` reads it. Raises ``ToolError`` for a guard without such a form."""
     if isinstance(guard, Relation | Divisible):
         return {"relation": relation_as_json(guard)}
     if isinstance(guard, ArgumentIs):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from kernelwright.lazy_dataclasses import dataclass
 
 STACK_BYTES = 16 << 10
-"""Of a thread whose functions call themselves, where nobody says more."""
+"""Of a thread whose functions call themselves, where nothing says more."""
 Triple = tuple[int, int, int]
 """x, y, z."""
 

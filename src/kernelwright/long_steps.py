@@ -26,7 +26,7 @@ _steps: list[announced] = []
 
 
 def listen(listener: Callable[[str], None] | None) -> None:
-    """Whoever is told from now on, in another thread; None: nobody."""
+    """Who is called from now on, in another thread; None: no one."""
     global _listener
     _listener = listener
 

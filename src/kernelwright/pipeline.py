@@ -27,7 +27,7 @@ from kernelwright.cuda.inputs import (
     unchanged,
     working_folder,
 )
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, check_kind, reason, texts
 from kernelwright.passes.options import PassOptions
 from kernelwright.values import frozen, replaced
 
@@ -360,11 +360,12 @@ def load(path: str | os.PathLike[str]) -> Program:
     """
     from kernelwright.passes.llvm import architecture_of
 
+    check_kind(path, (str, os.PathLike), "what is to be loaded", "give the path of an .ll of a folder of kw export")
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise Misuse(
-            f"{os.fspath(path)} cannot be read ({error})", hint="give the .ll of a folder of kw export"
+            f"{os.fspath(path)} cannot be read ({reason(error)})", hint="give the .ll of a folder of kw export"
         ) from None
     unit = _Optimised(Path(path), text, architecture(architecture_of(text)).name)
     _ = unit.module
@@ -391,10 +392,18 @@ def compile(
     """
     if options is None:
         options = CompileOptions(
-            source=SourceOptions(arch=architecture(arch).name, include=tuple(include), define=tuple(define), std=std),
-            passes=PassOptions.of(level, without),
+            source=SourceOptions(
+                arch=architecture(arch).name, include=texts(include, "include"), define=texts(define, "define"), std=std
+            ),
+            passes=PassOptions.of(level, texts(without, "without")),
         )
+    check_kind(options, CompileOptions, "what is given as options", "give kw.compile's own arguments instead")
+    how = "give the path of a CUDA source file, or several in a list"
+    if not hasattr(source, "__iter__"):
+        check_kind(source, (str, os.PathLike), "what is to be compiled", how)
     paths = [source] if isinstance(source, str | os.PathLike) else list(source)
+    for path in paths:
+        check_kind(path, (str, os.PathLike), "what is to be compiled", how)
     if not paths:
         raise Misuse(
             "there is nothing to compile",

@@ -9,7 +9,7 @@ import pytest
 
 from kernelwright.bench.first_hour import measure as room
 from kernelwright.bench.first_hour.measure import ROUNDS, Followed, measure
-from kernelwright.bench.first_hour.shown_commands import README, Shown, followed, pages
+from kernelwright.bench.first_hour.shown_commands import BEGIN, README, TUTORIAL, Shown, followed, pages
 from kernelwright.bench.first_hour.watched import Said, Watched, watched
 from kernelwright.bench.result import Measured
 from kernelwright.errors import Misuse
@@ -17,15 +17,18 @@ from kernelwright.errors import Misuse
 ROOT = Path(__file__).parents[2]
 
 
-def test_readme_is_followed_from_its_first_command_on() -> None:
-    found = followed(ROOT, [README])
+def test_the_tutorial_is_followed_from_its_first_command_on() -> None:
+    found = followed(ROOT, BEGIN)
+    assert {each.page for each in found} == {TUTORIAL}
     assert str(found[0]) == "kw run examples/smooth.cu -- 512 32"
     assert {each.words[0] for each in found} >= {"run", "check", "profile", "evolve", "explain"}
     assert str(found[-1]) == "kw run examples/smooth.cu --with smooth-1 -- 512 32"
 
 
 def test_the_pages_are_those_that_readme_links_to() -> None:
-    assert pages(ROOT)[0] == README and {"docs/evolve.md", "docs/breed.md", "docs/gpu.md"} <= set(pages(ROOT))
+    assert pages(ROOT)[:2] == [README, TUTORIAL] and {"docs/evolve.md", "docs/breed.md", "docs/gpu.md"} <= set(
+        pages(ROOT)
+    )
     every = followed(ROOT)
     assert len({each.words for each in every}) == len(every) > 20
     words = [each.words for each in every]
@@ -161,7 +164,7 @@ def test_what_others_have_held_up_is_not_measured() -> None:
 @pytest.mark.slow
 def test_readme_can_be_followed_by_somebody_new() -> None:
     found = measure(True, lambda line: None)
-    commands = followed(ROOT, [README])
+    commands = followed(ROOT, BEGIN)
     assert [row["command"] for row in found.rows] == [*map(str, commands)] * 2
     assert all(row["exit code"] in ("0", "1") for row in found.rows), found.notes
     assert all(each.holds for each in found.promises if "fail" in each.name)

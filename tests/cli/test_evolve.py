@@ -245,7 +245,7 @@ def rows(journal: Path) -> int:
 
 def test_nothing_faster_is_exit_code_1(folder: Path) -> None:
     done = kw(folder, "evolve", "again.py", "--evaluations", "1")
-    assert done.returncode == 1 and "nothing faster that stands its proof" in done.stdout
+    assert done.returncode == 1 and "nothing faster whose proof holds" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,7 @@ def test_a_best_that_fell_is_told_with_the_way_out() -> None:
         "export": None,
     }
     assert lines_of(result) == (
-        "nothing faster that stands its proof among 31 candidates in 8.8 s: v27 is 2.089x, but benign, "
+        "nothing faster whose proof holds among 31 candidates in 8.8 s: v27 is 2.089x, but benign, "
         "which --accept benign takes; run r"
     )
     fallen["label"] = "wrong"

@@ -165,3 +165,25 @@ def test_thresholds_that_llvm_cannot_take(kw: Kw, app: Path, value: str) -> None
 def test_level_0_without_alias_analysis(kw: Kw, app: Path) -> None:
     done = kw("compile", "app.cu", "-O0", "--without", "msaa")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("space", "size", "matmul", "1024", "1024", "1024", "--walks", "9000000"), ("bench", "ir")],
+    ids=lambda words: words[0],
+)
+def test_ctrl_c_is_said_in_a_word(words: tuple[str, ...], tmp_path: Path) -> None:
+    """Of commands that typer runs: it makes an exit of it without one."""
+    running = subprocess.Popen(
+        [*KW.split(), *words],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    )
+    time.sleep(2.5)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert said.endswith("kw: interrupted\n") and "Traceback" not in said

@@ -34,7 +34,7 @@ def test_each_kernel_and_kind_has_its_own_sentence_and_the_way_is_said_once() ->
     assert [text.split(":")[0] for text in said] == [
         "the original races itself in half",
         "the original races itself in step",
-        "the original reads memory that nobody has written in step",
+        "the original reads unwritten memory in step",
     ]
     assert sum("--accept safe takes" in text for text in said) == 1
 

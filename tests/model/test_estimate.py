@@ -251,7 +251,7 @@ def test_the_estimate_says_what_it_was_read_from() -> None:
         "accesses": "IR",
         "caches": "assumed",
         "calibration": "uncalibrated",
-        "without frequency": "1 instructions of blocks that nobody counted",
+        "without frequency": "1 instructions of uncounted blocks",
     }
     logged = observed([count("entry", 1)], [access(requests=1, sectors=1)], trace=[asked(0, [(0, [(1, 1)])], [0])])
     sources = estimate(logged, weights({"entry": [step("fp32")]}), A100).sources

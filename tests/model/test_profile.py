@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -155,6 +156,40 @@ def test_the_page_stands_alone_and_escapes() -> None:
     assert all(len(fact) == 2 for fact in facts(rows[0]))
     failed = profile_rows([Profiled(("k", (1, 1, 1), (1, 1, 1), 0), trouble="it stopped with a fault")])
     assert "it stopped with a fault" in profile_page("p", "g", failed)
+
+
+def test_the_page_has_the_whole_kernel_and_a_roofline(tmp_path: Path) -> None:
+    source = tmp_path / "a.cu"
+    lines = [
+        "// a remark",
+        "__global__ void k(float *a)",
+        "{",
+        "    int x = 1;",
+        "",
+        "    a[0] = x;",
+        "    a[1] = 2;",
+        "}",
+        "int main() {}",
+    ]
+    source.write_text("\n".join(lines))
+    (row,) = profile_rows([launches("k", 10, [1.0], line=6)])
+    row["all_lines"] = [[str(source), line, us] for _, line, us in row["all_lines"]]
+    page = profile_page("a", "g", [row], chip=H100)
+    assert "Line by line" in page and "int x = 1;" in page and "int main" not in page and "a remark" not in page
+    shares = {line: us / row["time_us"] for _, line, us in row["all_lines"]}
+    assert all(f"{100 * share:.1f} %" in page for line, share in shares.items() if line in range(2, 9))
+    assert "Under the roofs" in page and "roofline-1" in page
+    row["all_lines"] = []
+    assert "Line by line" not in profile_page("a", "g", [row], chip=H100)
+
+
+def test_rows_that_are_merged_again_keep_all_lines() -> None:
+    many = [launches("k", 10, [float(i + 1)], line=10 * i) for i in range(1, MOST_LINES + 5)]
+    (row,) = profile_rows(many)
+    assert len(row["all_lines"]) > MOST_LINES
+    (again,) = merged([[row], [row]])
+    assert [line for _, line, _ in again["all_lines"]] == [line for _, line, _ in row["all_lines"]]
+    assert sum(us for _, _, us in again["all_lines"]) == pytest.approx(2 * sum(us for _, _, us in row["all_lines"]))
 
 
 # -- what the L2 cache still holds ------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ EXPECTED = {
     "earlier_warp": ("races", "write at unsafe.cu:9", "read at unsafe.cu:13", "different warps of a block"),
     "largest": ("races", "unsafe.cu:38", "'best'"),
     "halo_written": ("orders", "'out' has", "expected"),
-    "never_set": ("initialisation", "that nobody has written, of shared memory 'most'"),
+    "never_set": ("initialisation", "that were never written, of shared memory 'most'"),
     "one_warp": ("warp races", "lanes of one warp", "shared memory 's'"),
     "dense_keys": ("different", "'keys' ", "expected"),
     "square": ("different", "width"),

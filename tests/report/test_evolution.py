@@ -16,7 +16,8 @@ import pytest
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.prove.obligations.obligation import Obligation
-from kernelwright.report.evolution import evolution_page, write_page
+from kernelwright.report.evolution import _together, evolution_page, write_page
+from kernelwright.report.lineage import lineage
 
 VOID = {"meta", "br", "link", "img", "hr", "input"}
 MAY_STAY_OPEN = {"tr", "td", "th", "li", "p", "dt", "dd"}
@@ -113,6 +114,26 @@ def test_it_says_what_the_journal_says(finished_run: Path, page: str) -> None:
         assert f"--seed {run.settings.seed}" in text
         for stage, count in run.rejected.items():
             assert re.search(rf"{stage} ?{count}\b", text)
+
+
+def test_the_whole_kernel_is_beside_its_edits_and_their_lineage_is_told(finished_run: Path, page: str) -> None:
+    with EvolveRun.open(finished_run, GENOMES) as run:
+        best = run.best
+        assert best is not None
+        explained = run.explained(best.name)
+        assert explained is not None
+        kept = lineage(run, best)
+    lines = [line for _, line, _, _ in explained["source"]]
+    texts = [text for _, _, text, _ in explained["source"]]
+    assert lines == list(range(lines[0], lines[-1] + 1))
+    assert "__global__" in texts[0] and texts[-1].strip() == "}"
+    assert "<h3>Lineage</h3>" in page or len(kept) == 1
+    assert all(f"<td>{each.name}<" in page for each in kept)
+
+
+def test_what_is_owed_alike_is_said_once() -> None:
+    one, other = (Obligation(claim, "construction", "why", seconds=0.5) for claim in ("a", "b"))
+    assert _together([one, other, one]) == [(one, 2, 1.0), (other, 1, 0.5)]
 
 
 def test_it_says_what_the_edits_owe_and_how_that_is_settled(finished_run: Path, tmp_path: Path) -> None:

@@ -34,6 +34,9 @@ def test_the_winner_runs_and_the_table_says_so(kw: Kw) -> None:
     assert gain is not None and float(gain[1]) > 1.0 and "estimated" in done.stderr
     label = re.search(r"again-1:v\d+ is ([a-z -]+), ", done.stderr)
     assert label is not None and f"({label[1]})" in done.stderr
+    last = [line for line in done.stderr.splitlines() if " where " in line]
+    assert last and done.stderr.rstrip().endswith(last[-1])
+    assert "passes == 5" in last[0] and last[0].endswith("then the original runs")
 
 
 def test_where_a_check_fails_what_fits_any_size_runs(kw: Kw, best: str) -> None:

@@ -215,7 +215,7 @@ def _shaken(sign: Callable[[tuple[int, ...]], NDArray[Any]]) -> Mapping[str, Cal
 
 
 def _assembled(result: Measured, problem: Problem, texts: Sequence[str]) -> None:
-    """Every program becomes machine code; without a GPU at hand nobody has run it."""
+    """Every program becomes machine code; without a GPU at hand it was not run."""
     for row in [each for each in BACKENDS.values() if each.needs_gpu]:
         compiler = row.compiler()
         if missing := compiler.missing():

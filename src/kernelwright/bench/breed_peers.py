@@ -98,6 +98,7 @@ def compare(result: Measured, quick: bool, say: Say) -> None:
 
 
 def dials_of(problem: Problem) -> Dials:
+    """The dials of a problem, where it sets them itself; else their defaults."""
     return Dials(**{each.name: problem.settings[each.name] for each in fields(Dials) if each.name in problem.settings})
 
 
@@ -198,6 +199,7 @@ ARITHMETIC: Mapping[Callable[..., Any], int] = {np.add: 2, np.subtract: 2, np.mu
 
 
 def one() -> float:
+    """A constant for the grammar of formulas."""
     return 1.0
 
 

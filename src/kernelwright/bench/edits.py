@@ -81,7 +81,7 @@ def suite_kernels() -> list[Original]:
 
 
 def some_known(original: Original, rng: random.Random) -> list[Edit]:
-    """What would be known of a kernel after one launch that somebody made up."""
+    """What would be known of a kernel after one launch that was made up."""
     arguments = []
     for argument in original.function.arguments:
         size = argument.type.bits // 8 if isinstance(argument.type, IntType) else 8

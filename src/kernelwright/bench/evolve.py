@@ -73,6 +73,7 @@ ARMS = (
 
 
 def measure(quick: bool, say: Say) -> Measured:
+    """All programs and ways of searching; ``quick``: two programs. Times are estimates."""
     result = Measured("evolve")
     programs = ("hotspot", "pathfinder") if quick else (*THIRTEEN, *LEARNING)
     for program in programs:

@@ -131,13 +131,13 @@ def _routes(name: str, problem: Problem, say: Say) -> Iterator[dict[str, tuple[R
     frame = cuda_frame(problem)
     found: dict[str, tuple[Route, Callable[[], list[int]]]] = {}
     opened: list[Pool | Farm] = []
-    nobody: Callable[[], list[int]] = list
+    without: Callable[[], list[int]] = list
     if nvcc := shutil.which("nvcc"):
-        found[NVCC] = (lambda texts: _nvcc(nvcc, separate(frame, problem, texts)), nobody)
-        found[BUNDLED] = (lambda texts: _nvcc(nvcc, bundle(frame, [cuda(problem, t) for t in texts]).text), nobody)
+        found[NVCC] = (lambda texts: _nvcc(nvcc, separate(frame, problem, texts)), without)
+        found[BUNDLED] = (lambda texts: _nvcc(nvcc, bundle(frame, [cuda(problem, t) for t in texts]).text), without)
     cores = available_cores()
     if not Nvrtc().missing():
-        found[IN_PROCESS] = (lambda texts: _in_process(separate(frame, problem, texts)), nobody)
+        found[IN_PROCESS] = (lambda texts: _in_process(separate(frame, problem, texts)), without)
         for workers in (n for n in (2, 4, 8) if n <= max(2, cores)):
             pool = Pool(daemon, workers=workers)
             opened.append(pool)

@@ -57,6 +57,7 @@ class CudaFile:
 
 
 def suite_files(names: Sequence[str] = NAMES) -> list[CudaFile]:
+    """The CUDA files of suite programs, with the flags of each."""
     found = []
     for program in map(load, names):
         flags = tuple(f"-I{program.folder / flag[2:]}" if flag.startswith("-I") else flag for flag in program.flags)

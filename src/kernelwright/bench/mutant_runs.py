@@ -94,7 +94,7 @@ class _Worker:
         self._process = context.Process(target=self._serve, args=(there, self._captures, self.left), daemon=True)
         try:
             self._process.start()
-        except OSError as error:  # nobody would tell a broken pipe from output that nobody reads
+        except OSError as error:  # a broken pipe could not be told from output that nothing reads
             raise ToolError(f"a worker process could not be started: {error}", hint="run it again") from error
         there.close()
         self._ready = False

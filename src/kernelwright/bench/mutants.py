@@ -244,7 +244,7 @@ def differs(want: Done, got: Done) -> str:
 
 
 def _wrong(expected: NDArray[Any], found: NDArray[Any]) -> str:
-    """Where they differ, in words. Numbers of a known floating type may do so in their last bits; of a type nobody knows,
+    """Where they differ, in words. Numbers of a known floating type may do so in their last bits; of an unknown type,
     all must be equal to the byte, or all be numbers of one floating type that differ in their last bits."""
     far = _far(expected, found) if expected.dtype.kind == "f" else np.asarray(found != expected)
     places = np.flatnonzero(far)

@@ -28,6 +28,7 @@ BEHIND_EACH_OTHER = "launch of an empty kernel, one of 50 behind each other"
 
 
 def measure(quick: bool, say: Say) -> Measured:
+    """Microseconds of launches and other calls, and seconds that a worker takes to start; ``quick``: fewer rounds."""
     result = Measured("run")
     rounds = 3 if quick else 9
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:

@@ -82,7 +82,7 @@ BACKENDS: Mapping[str, BackEnd] = {row.name: row for row in ROWS}
 
 
 def back_end(name: str) -> BackEnd:
-    """Raises ``Misuse`` for a name that nobody knows."""
+    """Raises ``Misuse`` for an unknown name."""
     if name not in BACKENDS:
         raise Misuse(f"there is no back end {name!r}", hint=f"there are {', '.join(BACKENDS)}, and auto")
     return BACKENDS[name]

@@ -142,7 +142,7 @@ def rule(problem: Problem, population: int, jobs: int | None = None) -> str:
 
 
 def chosen_backend(problem: Problem, wanted: str, population: int, jobs: int | None = None) -> str:
-    """The back end to take: the one wanted, or with ``auto`` the quickest. Raises ``Misuse`` for a name nobody knows,
+    """The back end to take: the one wanted, or with ``auto`` the quickest. Raises ``Misuse`` for an unknown name,
     and for code around programs that does not compile."""
     check_surrounding_code(problem)
     if wanted == "auto":

@@ -38,6 +38,7 @@ class VirtualGpu:
         self._program: Program | None = None
 
     def load(self, image: Image) -> None:
+        """Loads an image of bred programs. Raises ``ToolError`` for a format that does not run here."""
         if image.format != "ir":
             raise ToolError(f"a {image.format} does not run on a virtual GPU", hint="compile to IR")
         self.close()
@@ -72,6 +73,7 @@ class RealGpu:
         return self._worker.info().arch
 
     def load(self, image: Image) -> None:
+        """Loads an image of bred programs. Raises ``ToolError`` for a format that does not run here."""
         if image.format != "cubin":
             raise ToolError(f"{image.format} does not run on a GPU", hint="compile to a cubin")
         self._worker.forget([self._code])

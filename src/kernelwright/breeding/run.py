@@ -15,7 +15,7 @@ from typing import Any
 from kernelwright.breeding.choice import chosen_backend
 from kernelwright.breeding.worker_judge import FITNESS
 from kernelwright.cache import content_key
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, reason
 from kernelwright.evaluate.candidate import Codec
 from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.run.journal import Journal
@@ -57,13 +57,13 @@ class Settings:
             # Runs of versions that knew no other way drew their first programs from random integers.
             return cls(**known | {"dials": Dials(**{"initial": "random", **known["dials"]})})
         except (KeyError, TypeError, ValueError) as error:
-            raise Misuse(f"this run's settings cannot be read ({error})", hint="start a new run") from error
+            raise Misuse(f"this run's settings cannot be read ({reason(error)})", hint="start a new run") from error
 
 
 def settings_for(problem: Problem, *, backend: str = "auto", jobs: int | None = None, **given: Any) -> Settings:
     """The settings of a run: those given, by the names of ``Settings`` and ``Dials``, else the problem's own, else the usual.
 
-    ``backend``: ``auto`` measures which is the quickest here. Raises ``Misuse`` for a name that nobody knows.
+    ``backend``: ``auto`` measures which is the quickest here. Raises ``Misuse`` for an unknown name.
     """
     chosen = {**problem.settings, **given}
     for name, value in chosen.items():

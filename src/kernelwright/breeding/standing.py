@@ -1,4 +1,4 @@
-"""Where a run of breeding stands: what came of each generation, for whoever watches and, once, for the journal."""
+"""Where a run of breeding stands: what came of each generation, for its watchers and, once, for the journal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kernelwright.lazy_dataclasses import dataclass
 
 @dataclass
 class Standing:
-    """Where a run stands, for whoever watches: changed in place."""
+    """Where a run stands, for its watchers: changed in place."""
 
     run: BreedRun
     phase: str = "start"
@@ -53,7 +53,7 @@ class Standing:
 
 
 def note_generation(standing: Standing, generation: list[Individual], found: list[Answer[str]]) -> None:
-    """The generation's figures, for whoever watches and, once, for the journal."""
+    """The generation's figures, for its watchers and, once, for the journal."""
     best_genotype, before = None, standing.evaluations
     for individual, answer in zip(generation, found, strict=True):
         if answer.row not in standing.met:

@@ -89,6 +89,7 @@ def cuda_frame(problem: Problem) -> Frame:
 
 
 def cuda(problem: Problem, text: str) -> str:
+    """The statements of a program in the problem's CUDA frame."""
     return problem.individual.replace("{}", text)
 
 
@@ -162,6 +163,7 @@ def host_ir(problem: Problem, text: str) -> str:
 
 
 def gpu_ir(problem: Problem, text: str) -> str:
+    """The program as LLVM-IR for a GPU, with libdevice's functions."""
     return _ir(problem, text, _before(problem, llvm.LIBDEVICE, "ptr addrspace(1)"))
 
 
@@ -208,6 +210,7 @@ def _before(problem: Problem, function: Callable[[str, Type], str], space: str) 
 
 
 def ptx_frame(problem: Problem) -> Frame:
+    """The PTX around programs: a kernel that calls each on all cases, one thread a case."""
     given = inputs(problem)
     parameters = ", ".join(f".param .u64 {name}" for name in ("answers", "faults", *(f"in_{n}" for n, _, _ in given)))
     writer = _ptx_before(problem)

@@ -101,7 +101,7 @@ def _say_surroundings(flags: list[str]) -> None:
 
 
 def _take_shelter() -> None:
-    """Goes on in a copy of this process, so that somebody is left to say why LLVM ended it."""
+    """Goes on in a copy of this process, so that a process is left to say why LLVM ended it."""
     from kernelwright.passes import command_fork
 
     ended = command_fork.take()

@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from kernelwright.cli.support.error_exit import guarded, tell
+from kernelwright.cli.support.plain_flags import MEANT as MEANT_FLAGS
 from kernelwright.long_steps import announced
 
 MAKE, SEARCH, USE, LOOK = "Compile, run, look at", "Make it faster", "What a run found", "This machine and this tool"
@@ -88,8 +89,18 @@ SAY_THEMSELVES = frozenset(
 """Commands that say how far they are, or run a program that speaks for itself."""
 
 
+class _Interrupted(BaseException):
+    """Ctrl-C, by a name that typer does not know: of ``KeyboardInterrupt`` it makes an exit without a word."""
+
+
 class LazyGroup(TyperGroup):
     """A command group that knows names and one-line helps without importing the commands."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise _Interrupted from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -166,13 +177,22 @@ def _run() -> object:
         return 2
     except click.UsageError as error:
         asked = f"{error.ctx.command_path} --help" if error.ctx else "kw --help"
-        tell(f"{_negative_number(error) or error.format_message()}\nnext: {asked}")
+        tell(f"{_negative_number(error) or _meant_flag(error) or error.format_message()}\nnext: {asked}")
         return 2
     except click.ClickException as error:
         tell(error.format_message())
         return 2
-    except click.exceptions.Abort:
+    except (_Interrupted, click.exceptions.Abort):
         raise KeyboardInterrupt from None
+
+
+def _meant_flag(error: click.UsageError) -> str | None:
+    """What is to be said of ``kw evolve --candidates 5``."""
+    if not isinstance(error, click.NoSuchOption) or error.ctx is None:
+        return None
+    meant = MEANT_FLAGS.get(error.option_name)
+    known = [spelling for each in error.ctx.command.params for spelling in each.opts]
+    return f"there is no flag {error.option_name}; did you mean {meant}?" if meant in known else None
 
 
 def _negative_number(error: click.UsageError) -> str | None:

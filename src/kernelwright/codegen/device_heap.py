@@ -115,4 +115,5 @@ def heap_function(function: Function) -> Function | None:
 
 
 def needs_heap(module: Module) -> bool:
+    """Whether device code calls ``malloc`` or ``free``."""
     return any(f.name in ("malloc", "free") and not f.blocks for f in module.functions.values())

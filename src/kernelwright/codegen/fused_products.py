@@ -31,6 +31,7 @@ class Fused(NamedTuple):
 
 
 def may_contract(instruction: Instruction) -> bool:
+    """Whether a product may be fused into this sum, by its flags."""
     return "contract" in instruction.flags or "fast" in instruction.flags
 
 

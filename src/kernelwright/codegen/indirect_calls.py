@@ -1,4 +1,4 @@
-"""Calls through pointers: which functions they may mean, as nobody but the program knows.
+"""Calls through pointers: which functions they may mean, as only the program knows.
 
     f = i ? square : cube; y = f(x);        of all functions whose address the module takes, those of this type
 
@@ -16,6 +16,7 @@ from kernelwright.ir.values import Value
 
 
 def is_indirect(call: Instruction) -> bool:
+    """Whether a call goes through a pointer."""
     return call.opcode == "call" and not isinstance(call.callee, Function | InlineAsm)
 
 

@@ -64,7 +64,7 @@ def generate(
 
 
 def _rounds(options: PassOptions) -> tuple[PassOptions, ...]:
-    """Code generation's IR steps as one round, or two: the second infers memory spaces when nobody asks for aliases any more.
+    """Code generation's IR steps as one round, or two: the second infers memory spaces when nothing asks for aliases any more.
 
     Leaving out memory-space alias analysis needs this. LLVM cannot be told to ignore spaces that pointers carry, so the
     first round, which has every step that consults alias analysis, runs before pointers carry any.

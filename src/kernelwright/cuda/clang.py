@@ -245,7 +245,7 @@ def _libcxx_defines(folder: Path, release: str) -> list[str]:
         import subprocess
         import tempfile
 
-        # A macro nobody has used before: what zig has compiled already, it does not compile, nor say how, again.
+        # A macro that was never used before: what zig has compiled already, it does not compile, nor say how, again.
         fresh = f"-DKERNELWRIGHT_ASKS={os.urandom(8).hex()}"
         target = ["-target", "x86_64-linux-gnu.2.28"]
         with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:

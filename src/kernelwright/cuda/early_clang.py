@@ -156,7 +156,7 @@ def adopt(template: Sequence[str], source: str) -> Started | None:
 
 
 def abandon() -> None:
-    """Stops a clang that nobody adopted."""
+    """Stops a clang that was not adopted."""
     adopt((), "")
 
 

@@ -73,7 +73,7 @@ def link_executable(
 ) -> Path:
     """Links ``objects`` with our runtime to ``output``, whole or not at all, and returns it.
 
-    Raises ``CompileError`` for CUDA calls that we do not implement and for symbols that nobody defines, ``Misuse`` for an object
+    Raises ``CompileError`` for CUDA calls that we do not implement and for symbols that nothing defines, ``Misuse`` for an object
     that is none, ``ToolError`` when the linker fails or the output cannot be written.
     """
     if not objects:

@@ -130,7 +130,7 @@ def remove(header: Path) -> None:
 
 
 def _stamps(path: Path) -> bytes:
-    """What the system notes when a file is written. Nobody sets the last of these by hand."""
+    """What the system notes when a file is written. Nothing sets the last of these by hand."""
     status = path.stat()
     return f"{status.st_ino} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}".encode()
 

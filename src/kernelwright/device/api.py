@@ -39,7 +39,7 @@ from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings, calibrated
 from kernelwright.device.timing_model.estimate import Estimate
 from kernelwright.device.versions.dispatch import Dispatch, Fittings
 from kernelwright.device.virtual_gpu.gpu import Launched
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, check_kind
 from kernelwright.kernel_version import Version
 from kernelwright.launch import Launch
 from kernelwright.pipeline import Kernel, Unit
@@ -58,7 +58,7 @@ class Device:
     ``kw.winners("smooth-1")`` gives; at each launch of a kernel that one was made from its checks are asked, and it runs or the
     original does: ``version`` of the result says which. ``calibration``: constants of the timing model, or a file of them that
     ``kw model fit`` wrote. A module's device variables keep their
-    values from launch to launch. Not for several threads at once. Raises ``Misuse`` for a name nobody knows, ``ToolError``
+    values from launch to launch. Not for several threads at once. Raises ``Misuse`` for an unknown name, ``ToolError``
     and ``DeviceError`` for a real GPU that this machine lacks.
     """
 
@@ -73,6 +73,12 @@ class Device:
         winners: Sequence[Version] = (),
         calibration: str | Path | Calibration | None = None,
     ) -> None:
+        check_kind(budget, int, "budget", "give a whole number: budget=100_000_000")
+        check_kind(timeout_s, (int, float), "timeout_s", "give seconds: timeout_s=10")
+        if not (isinstance(winners, Sequence) and all(isinstance(each, Version) for each in winners)):
+            raise Misuse(
+                f"winners is {str(winners)[:40]!r}, and not versions of kernels", hint="winners=kw.winners('smooth-1')"
+            )
         settings = Settings.for_device(calibrated(name, calibration), budget=budget, timeout_s=timeout_s, strict=strict)
         self.name = settings.name
         """As it can be asked for again: ``h200``, ``cuda:0``."""
@@ -113,6 +119,10 @@ class Device:
         fit, ``DeviceError`` for an impossible geometry or lack of memory, ``CompileError`` for code that the GPU does not
         run.
         """
+        if schedule is not None and not hasattr(schedule, "kind"):
+            check_kind(
+                schedule, type(None), "the schedule", "give one of kernelwright.device.schedule, or leave it out"
+            )
         with self._lock, self._placed(kernel, grid, block, args, shared_bytes, cooperative) as (loaded, launch, spans):
             checked = checked_launches.active()
             if checked is not None:
@@ -154,6 +164,8 @@ class Device:
         function = loaded.module.function(kernel.name)
         check_arguments(function, self._types(kernel, len(function.arguments)), args)
         shape = triple("grid", grid), triple("block", block)
+        check_kind(shared_bytes, int, "shared_bytes", "give a whole number of bytes: shared_bytes=4096")
+        check_kind(cooperative, bool, "cooperative", "cooperative=True, or leave it out")
         names = {id(a): p.name for a, p in zip(args, function.arguments, strict=False) if isinstance(a, np.ndarray)}
         spans = spans_of([a for a in args if isinstance(a, np.ndarray)])
         try:
@@ -206,6 +218,7 @@ class Device:
         self.close()
 
     def _load(self, kernel: Kernel) -> Loaded:
+        check_kind(kernel, Kernel, "what is to be launched", "give a kernel of a program: program.kernel('add')")
         loaded = self._loaded.get(kernel.unit)
         if loaded is None:
             loaded = self._loaded[kernel.unit] = self._on.load(kernel.unit)

@@ -90,6 +90,7 @@ class VirtualLauncher:
         return self._timing.launch(self._gpu, execution)
 
     def estimate(self, loaded: Loaded, launch: Launch) -> Estimate:
+        """Raises ``Misuse`` for a device without timing."""
         if self._timing is None:
             raise Misuse("a device without timing estimates nothing", hint="leave timing=False out")
         execution = Execution(loaded, launch, FORWARD, self._settings.budget, overread=self._settings.overread)
@@ -123,6 +124,8 @@ class CudaLauncher:
     def run(
         self, loaded: Loaded, launch: Launch, schedule: Schedule | None, check: CheckedRun | None = None
     ) -> CudaLaunched:
+        """Runs a launch and measures it, in microseconds. Raises ``Misuse`` for checks and schedules, which a real GPU does not
+        have."""
         if check is not None:
             raise Misuse(
                 "a real GPU does not say what a kernel accesses, so nothing can be checked", hint='use Device("h200")'
@@ -134,6 +137,7 @@ class CudaLauncher:
         return self._execute(Execution(loaded, launch), self.arena)
 
     def estimate(self, loaded: Loaded, launch: Launch) -> Estimate:
+        """Raises ``Misuse``: a real GPU estimates nothing."""
         raise Misuse("a real GPU measures, and estimates nothing", hint='launch there, or Device("h200").estimate')
 
     def close(self) -> None:

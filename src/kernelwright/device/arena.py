@@ -47,7 +47,7 @@ RESERVE = 64 << 30
 """Address space of an arena in bytes; memory is committed page by page as it is used."""
 GAP = 64 << 10
 POISON = 0xCD
-"""The byte that memory nobody has written holds: new buffers, shared and local memory."""
+"""The byte that unwritten memory holds: new buffers, shared and local memory."""
 
 BOUNDS = [("start", "<u8"), ("end", "<u8"), ("index", "<u4"), ("writable", "<u4")]
 """The fields of a row of ``Arena.bounds()``: 24 bytes, a buffer owns the addresses ``start <= a < end``."""
@@ -282,7 +282,7 @@ class Arena:
         return None
 
     def nearest(self, address: int) -> Buffer | None:
-        """The live buffer that lies closest to ``address``, which nobody owns."""
+        """The live buffer that lies closest to ``address``, which is in no buffer."""
         at = bisect.bisect_right(self._starts, address)
         beside = self._live[max(at - 1, 0) : at + 1]
         return min(beside, key=lambda b: max(b.address - address, address - b.end + 1), default=None)
@@ -306,7 +306,8 @@ class Arena:
         return np.frombuffer(self.bytes(buffer.address, whole), dtype=kind)
 
     def bytes(self, address: int, size: int) -> memoryview:
-        """``size`` bytes from ``address`` as a writable memoryview, whoever owns them."""
+        """``size`` bytes from ``address`` as a writable memoryview, whatever buffer they are in.
+        Raises ``DeviceError`` for addresses outside the device's memory."""
         self._check_open()
         start = address - self.base
         if start < 0 or start + size > self.reserve:
@@ -396,6 +397,7 @@ class Arena:
     def aside(self) -> Iterator[bool]:
         """Within, this process writes to a copy of its own, which is thrown away at the end: others see nothing of it, and what
         they write meanwhile stays. Gives whether that could be had; if not, nothing has changed. Buffers must not come or go.
+        Raises ``DeviceError`` when the memory cannot be mapped again.
         """
         size = min(_align(self._next, _PAGE) - self.base, self.reserve)
         protection = mmap.PROT_READ | mmap.PROT_WRITE

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kernelwright.cuda.names import readable
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, check_kind
 from kernelwright.ir.module import Function
 from kernelwright.ir.types import IntType, PointerType
 
@@ -27,6 +27,10 @@ def check_arguments(function: Function, types: Sequence[str], arguments: Sequenc
     """``types``: of the parameters, as C writes them; an empty text for any. Raises ``Misuse`` that names the first argument which
     does not fit, and what would."""
     parameters = function.arguments
+    check_kind(
+        arguments, (Sequence, np.ndarray), f"what kernel '{readable(function.name)}' is launched with",
+        f"give a tuple of arguments: {_signature(function, types)}",
+    )  # fmt: skip
     if len(arguments) != len(parameters):
         raise Misuse(
             f"kernel '{readable(function.name)}' takes {len(parameters)} arguments, {len(arguments)} were given",

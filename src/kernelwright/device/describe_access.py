@@ -49,4 +49,5 @@ def _whose(arena: Arena, buffer: Buffer) -> str:
 
 
 def plural(count: int, noun: str) -> str:
+    """A count with its noun, which gets an s unless it is one: ``1 edit``, ``2 edits``."""
     return f"{count} {noun}{'' if count == 1 else 's'}"

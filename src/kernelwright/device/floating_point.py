@@ -61,6 +61,7 @@ class Payload(float):
 
 
 def payload(bits: int) -> Payload:
+    """A NaN that remembers its 32 bits."""
     nan = Payload(NAN)
     nan.bits = bits
     return nan
@@ -77,6 +78,7 @@ F64, I64 = _cells(8, "d", "Q")
 
 
 def round_single(x: float) -> float:
+    """To the nearest single-precision number, ties to even."""
     F32[0] = x
     return float(F32[0])
 
@@ -90,17 +92,20 @@ def single_bits(x: float) -> int:
 
 
 def single_from_bits(bits: int) -> float:
+    """The number that 32 bits stand for; of a NaN with its bits."""
     I32[0] = bits
     x = float(F32[0])
     return x if x == x else payload(bits)
 
 
 def double_bits(x: float) -> int:
+    """The 64 bits of a number."""
     F64[0] = x
     return int(I64[0])
 
 
 def double_from_bits(bits: int) -> float:
+    """The number that 64 bits stand for."""
     I64[0] = bits
     return float(F64[0])
 
@@ -136,12 +141,14 @@ def bfloat_bits(x: float) -> int:
 
 
 def bfloat_from_bits(bits: int) -> float:
+    """The number that 16 bits stand for as bfloat16."""
     I32[0] = bits << 16
     x = float(F32[0])
     return x if x == x else payload(bits)
 
 
 def round_bfloat(x: float) -> float:
+    """To the nearest bfloat16 number, ties to even."""
     return round_to(x, BFLOAT, "rn")
 
 
@@ -201,6 +208,7 @@ def _exact_zero(negative: bool, mode: Mode) -> float:
 
 
 def add(a: float, b: float, format: Format, mode: Mode) -> float:
+    """The exact sum, rounded once to a format in a mode."""
     if not (math.isfinite(a) and math.isfinite(b)):
         return a + b
     exact = Fraction(a) + Fraction(b)
@@ -211,6 +219,7 @@ def add(a: float, b: float, format: Format, mode: Mode) -> float:
 
 
 def multiply(a: float, b: float, format: Format, mode: Mode) -> float:
+    """The exact product, rounded once to a format in a mode."""
     if not (math.isfinite(a) and math.isfinite(b)) or a == 0 or b == 0:
         return a * b
     exact = Fraction(a) * Fraction(b)
@@ -218,6 +227,7 @@ def multiply(a: float, b: float, format: Format, mode: Mode) -> float:
 
 
 def divide(a: float, b: float, format: Format, mode: Mode) -> float:
+    """The exact quotient, rounded once to a format in a mode."""
     if not (math.isfinite(a) and math.isfinite(b)) or a == 0 or b == 0:
         return quotient(a, b)
     exact = Fraction(a) / Fraction(b)
@@ -242,6 +252,7 @@ def fused(a: float, b: float, c: float, format: Format, mode: Mode = "rn") -> fl
 
 
 def square_root(x: float, format: Format, mode: Mode) -> float:
+    """The exact root, rounded once to a format in a mode; NaN for what is below zero."""
     if x != x or x < 0:
         return NAN
     if x == 0 or x == INF:
@@ -275,6 +286,7 @@ def fused_single(a: float, b: float, c: float) -> float:
 
 
 def fused_double(a: float, b: float, c: float) -> float:
+    """``a * b + c`` in double precision, rounded once."""
     return fused(a, b, c, DOUBLE)
 
 

@@ -18,7 +18,7 @@ def load(
     fresh: Mapping[str, Buffer] | None = None,
     ptx: Mapping[str, str] | None = None,
 ) -> Loaded:
-    """Puts a module's variables into memory. Raises ``CompileError`` for those nobody defines, ``DeviceError`` for lack of room.
+    """Puts a module's variables into memory. Raises ``CompileError`` for those nothing defines, ``DeviceError`` for lack of room.
 
     ``placed``: variables that are in memory already and keep their values; ``fresh``: those whose memory is there, but not
     yet their initial values. ``ptx``: what the timing model would otherwise make itself, by architecture.

@@ -3,7 +3,7 @@
 A GPU checks addresses by the page, 2 MiB for what ``cudaMalloc`` gives, and pages are larger than most buffers, so that a
 program may read a row before its image, not use it, and work on every GPU. A read outside of every live buffer, and within
 ``GAP`` bytes of one, is let pass here too: no buffer and nothing that was freed lies there, wherever buffers lie. Each byte
-outside reads as ``settings.OVERREAD``, unless somebody wants to see what depends on it. Writes, atomics and all other addresses
+outside reads as ``settings.OVERREAD``, unless what depends on it is to be seen. Writes, atomics and all other addresses
 fault.
 ``docs/decisions/0014-reads-past-a-buffer.md`` has the reasons.
 """

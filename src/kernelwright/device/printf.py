@@ -43,7 +43,7 @@ def format_text(format: str, read: Callable[[int, int], bytes], read_string: Cal
     """The text, and how many arguments it took.
 
     ``read(offset, size)`` gives bytes of the packed buffer, ``read_string(address)`` the text at a pointer. A specifier
-    nobody knows is printed as it stands.
+    is unknown is printed as it stands.
     """
     arguments = _Arguments(read)
     return _SPECIFIER.sub(lambda m: _one(m, arguments, read_string), format), arguments.count

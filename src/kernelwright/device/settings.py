@@ -19,7 +19,7 @@ from pathlib import Path
 
 from kernelwright.calibration import Calibration, load
 from kernelwright.device.virtual_gpu.launch_cores import launch_cores
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, check_kind
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.own_gpu import with_calibration
 from kernelwright.target import DEFAULT_GPU, GPUS, Gpu, gpu
@@ -37,6 +37,8 @@ OVERREAD = 0
 
 _CUDA = re.compile(r"cuda(?::(\d+))?")
 _SIZE = re.compile(r"(\d+)([KMGT]?)(i?B)?", re.I)
+MOST_BYTES = 1 << 44
+"""Of a device's memory, which is mapped as a whole."""
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -100,8 +102,8 @@ class Settings:
         """The device that ``name`` asks for: ``auto`` is a real GPU where there is one that we can use.
 
         ``virtual_for``: what is going to be done that only a virtual GPU does; ``auto`` is one then, and a real one is
-        refused. ``cores`` as ``launch_cores`` says, unless told. Nobody waits for a real GPU with less patience than the program
-        has, unless told so. Raises ``Misuse`` for a name nobody knows.
+        refused. ``cores`` as ``launch_cores`` says, unless told. A real GPU is not waited for with less patience than the program
+        has, unless told so. Raises ``Misuse`` for an unknown name.
         """
         gpus = 1 if gpus is None else gpus
         if not 1 <= gpus <= MOST_GPUS:
@@ -141,6 +143,8 @@ def calibrated(name: str, calibration: str | Path | Calibration | None) -> str:
     """
     if not calibration:
         return name
+    check_kind(name, str, "the name of a device", "as kw.Device('h200')")
+    check_kind(calibration, (str, Path, Calibration), "the calibration", "give the file that kw model fit wrote")
     if _CUDA.fullmatch(name):
         raise Misuse(
             f"a calibration is of estimates, and times of {name} are measured",
@@ -152,6 +156,7 @@ def calibrated(name: str, calibration: str | Path | Calibration | None) -> str:
 
 def real_gpu(name: str) -> str:
     """``cuda:N`` when ``name`` asks for a real GPU, or for the best there is and there is one; else an empty string."""
+    check_kind(name, str, "the name of a device", "as kw.Device('h200')")
     found = _CUDA.fullmatch(name)
     if found:
         return f"cuda:{found[1] or 0}"
@@ -167,7 +172,10 @@ def size_in_bytes(text: str) -> int:
     found = _SIZE.fullmatch(text.strip())
     if found is None or int(found[1]) == 0:
         raise Misuse(f"{text!r} is no amount of memory", hint="write it as 512M or 16G")
-    return int(found[1]) * _UNITS[found[2].upper()]
+    size = int(found[1]) * _UNITS[found[2].upper()]
+    if size > MOST_BYTES:
+        raise Misuse(f"{text} is more memory than any device has", hint="write it as 512M or 16G")
+    return size
 
 
 def _number(environment: Mapping[str, str], name: str) -> int | None:

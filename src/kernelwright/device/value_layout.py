@@ -47,7 +47,7 @@ FLOAT_FROM_BITS: dict[str, Callable[[int], float]] = {
 
 
 def bits_of(type: Type) -> int:
-    """The width of an integer, float or pointer."""
+    """The width of an integer, float or pointer. Raises ``IRError`` for another type."""
     if isinstance(type, IntType | FloatType):
         return type.bits
     if isinstance(type, PointerType):
@@ -56,17 +56,19 @@ def bits_of(type: Type) -> int:
 
 
 def zero_of(type: Type) -> Item:
+    """The zero of a type, as the reference executor holds it."""
     if isinstance(type, FloatType):
         return 0.0
     return tuple(zero_of(t) for t in elements_of(type)) if is_aggregate(type) else 0
 
 
 def is_aggregate(type: Type) -> bool:
+    """Whether a type has elements: a vector, an array or a struct."""
     return isinstance(type, VectorType | ArrayType | StructType)
 
 
 def elements_of(type: Type) -> tuple[Type, ...]:
-    """The types of a vector's, array's or struct's elements."""
+    """The types of a vector's, array's or struct's elements. Raises ``IRError`` for another type."""
     if isinstance(type, StructType):
         return type.fields or ()
     if isinstance(type, VectorType | ArrayType):
@@ -252,7 +254,7 @@ def constant_offset(source: Type, indices: list[int]) -> int:
 
 
 def element_type(type: Type) -> Type:
-    """What an array or vector holds."""
+    """What an array or vector holds. Raises ``IRError`` for another type."""
     if isinstance(type, ArrayType | VectorType):
         return type.element
     raise IRError(f"'getelementptr' cannot step into type {type}")

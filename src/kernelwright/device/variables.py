@@ -34,9 +34,9 @@ def load_variables(
     """Gives every global and constant variable of the module a buffer, by its name, and writes its initial value.
 
     ``placed`` names variables that are in memory already, with the values they are to have: managed ones, and those of
-    other modules. Those in ``fresh`` have a buffer, but not yet their initial values. A variable that nobody placed and
+    other modules. Those in ``fresh`` have a buffer, but not yet their initial values. A variable that was not placed and
     another module defines (``extern __device__``) is the buffer of that name, if the arena has one. Raises
-    ``CompileError`` for one that nobody defines, ``DeviceError`` when memory runs out.
+    ``CompileError`` for one that nothing defines, ``DeviceError`` when memory runs out.
     """
     placed = placed or {}
     buffers = {**placed, **(fresh or {})}
@@ -63,7 +63,7 @@ def variables_of(module: Module) -> list[GlobalVariable]:
 
 
 def place_variable(variable: GlobalVariable, arena: Arena) -> Buffer | None:
-    """A zeroed buffer for a variable; None for a declaration that nobody uses.
+    """A zeroed buffer for a variable; None for a declaration that nothing uses.
 
     Raises ``CompileError`` for a declaration that is used, ``DeviceError`` when memory runs out.
     """

@@ -369,4 +369,5 @@ def unroll_wish(count: int) -> str:
 
 
 def is_clone_name(text: object) -> bool:
+    """Whether a text is the name of a copy that an edit made."""
     return isinstance(text, str) and CLONE.fullmatch(text) is not None

@@ -46,7 +46,7 @@ def draw_gene(
 
     A kernel is drawn by its share of the candidate's time (``shares``), else by the sum of its weights (without weights: by
     its size); one without any is never drawn. Nothing is tried out: the same random numbers, candidate, weights and shares
-    always give the same gene. ``state``: a kernel with edits, should somebody have kept it.
+    always give the same gene. ``state``: a kernel with edits, where it was kept.
     """
     candidate = list(genes)
     left = {name: _weight(name, original, weights) for name, original in originals.items()}

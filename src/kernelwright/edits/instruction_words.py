@@ -92,6 +92,7 @@ def _noun(node: Node) -> str:
 
 
 def describe_operand(original: Original, id: Id, index: int) -> str:
+    """An operand in words; *another value* where the original has none there."""
     node = original.nodes.get(id)
     if node is None or index >= len(node.operands):
         return "another value"

@@ -11,51 +11,56 @@ Reader = Callable[[Any], Any]
 
 
 def read_id(value: Any) -> int | str:
-    """An instruction: its number, or the name of a copy."""
+    """An instruction: its number, or the name of a copy. Raises ``ValueError``."""
     if (type(value) is int and value >= 0) or (isinstance(value, str) and CLONE.fullmatch(value)):
         return value
     raise ValueError(f"{value!r} names no instruction")
 
 
 def read_copy_name(value: Any) -> str:
+    """The name of a copy that an edit made. Raises ``ValueError``."""
     if isinstance(value, str) and CLONE.fullmatch(value):
         return value
     raise ValueError(f"{value!r} is no name of a copy")
 
 
 def read_index(value: Any) -> int:
-    """Which operand, or which argument."""
+    """Which operand, or which argument. Raises ``ValueError``."""
     if type(value) is int and value >= 0:
         return value
     raise ValueError(f"{value!r} is no operand")
 
 
 def read_value(value: Any) -> str:
-    """A value with its type: ``float %a``."""
+    """A value with its type: ``float %a``. Raises ``ValueError``."""
     if isinstance(value, str) and " " in value and "\n" not in value:
         return value
     raise ValueError(f"{value!r} is no value with its type")
 
 
 def read_number(value: Any) -> int:
+    """A whole number. Raises ``ValueError``."""
     if type(value) is int:
         return value
     raise ValueError(f"{value!r} is no whole number")
 
 
 def read_truth(value: Any) -> bool:
+    """True or false. Raises ``ValueError``."""
     if isinstance(value, bool):
         return value
     raise ValueError(f"{value!r} is neither true nor false")
 
 
 def read_word(value: Any) -> str:
+    """A text. Raises ``ValueError``."""
     if isinstance(value, str):
         return value
     raise ValueError(f"{value!r} is no name")
 
 
 def read_words(value: Any) -> tuple[str, ...]:
+    """A list of texts, as a tuple. Raises ``ValueError``."""
     if isinstance(value, list):
         return tuple(read_word(w) for w in value)
     raise ValueError(f"{value!r} is no list of names")

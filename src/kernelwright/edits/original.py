@@ -145,7 +145,7 @@ class Original:
         self._those: dict[Callable[[Node], bool], list[Id]] = {}
         self._uses_of: dict[Callable[[str, str], bool], list[Use]] = {}
         self.unchanged: object = None
-        """The draft without edits, once somebody asked for it."""
+        """The draft without edits, once it was asked for."""
         self._heads: dict[tuple[Setting, bool], str] = {}
         self._templates: dict[tuple[Instruction, tuple[str, ...], bool], Template] = {}
 

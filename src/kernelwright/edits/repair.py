@@ -49,7 +49,7 @@ def _value_for(draft: Draft, use: Use) -> str:
 
 
 def _told(draft: Draft, use: Use) -> Iterator[str]:
-    """The values somebody named for this operand."""
+    """The values that were named for this operand."""
     id, index = use
     if use in draft.preferred:
         yield draft.preferred[use]

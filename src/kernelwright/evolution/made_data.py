@@ -2,7 +2,7 @@
 
     512 512 input.txt      gives      256 512 input.txt (halved), 385 512 input.txt (odd), 1024 512 input.txt (doubled, held out)
 
-A gain on one size may be a gain of that size alone. Which of the integers is a size nobody says: one is taken for a size when another
+A gain on one size may be a gain of that size alone. Which of the integers is a size is not said: one is taken for a size when another
 value makes the program launch the same kernels, in other shapes.
 """
 

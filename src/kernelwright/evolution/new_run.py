@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kernelwright.errors import KernelwrightError, Misuse
+from kernelwright.errors import KernelwrightError, Misuse, check_kind
 from kernelwright.evaluate.run.settings import RunSettings
 from kernelwright.evaluate.run.variant_run import facts_of
 from kernelwright.evaluate.workload.subject import PythonFile, Recordings, Subject, subject_of
@@ -47,6 +47,8 @@ def opened(workload: Workload | Subject | Path | str) -> Subject:
                 f"{path} is no Python file that defines a workload", hint=f"kw evolve {path} takes programs too"
             )
         return PythonFile(str(path.resolve()))
+    if not hasattr(workload, "workload"):
+        check_kind(workload, Workload, "the workload", "give one, or the path of a Python file that defines one")
     return workload
 
 

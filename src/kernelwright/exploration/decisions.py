@@ -27,6 +27,7 @@ class DecisionVectors:
         return list(candidate)
 
     def from_json(self, value: Any) -> Decisions:
+        """Decisions that were written as JSON. Raises ``Misuse`` for anything else."""
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
             raise Misuse(f"these are no decisions: {str(value)[:80]}", hint='a list of texts such as "size(x.n1) = 32"')
         for each in value:
@@ -48,4 +49,5 @@ def parts_of(decision: str) -> tuple[str, tuple[str, ...], str | int]:
 
 
 def decision_text(choice: str, objects: tuple[object, ...], value: object) -> str:
+    """``size(mad.m1) = 16``."""
     return f"{choice}({', '.join(map(str, objects))}) = {value}"

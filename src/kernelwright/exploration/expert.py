@@ -48,7 +48,8 @@ class Expert:
         return self
 
     def tile(self, loop: str, *sizes: int) -> Expert:
-        """The sizes of the tiles of a loop, outermost first, around every instruction."""
+        """The sizes of the tiles of a loop, outermost first, around every instruction.
+        Raises ``Misuse`` for another number of tiles than there are."""
         tiles = {d.level for d in self._dims if d.loop.name == loop and d.is_static}
         if not tiles or len(sizes) > len(tiles):
             known = ", ".join(dict.fromkeys(d.loop.name for d in self._dims))
@@ -76,7 +77,7 @@ class Expert:
         return self._kinds("VECTOR", dims)
 
     def staged(self, *operands: str) -> Expert:
-        """What these instructions give passes through shared memory."""
+        """What these instructions give passes through shared memory. Raises ``Misuse`` for values that cannot."""
         found = []
         for operand in operands:
             temporaries = [t for t in self.subject.backbone.temporaries if t.producer.name == operand]

@@ -99,6 +99,7 @@ def _elements(number: int) -> str:
 
 
 def launch_line(subject: Subject, kernel: GeneratedKernel) -> str:
+    """The line of CUDA C++ that launches a kernel, its grid, block and arguments written out."""
     scalars = [f"{float(subject.family.scalars[name])!r}f" for name in kernel.scalars]
     sizes = [size.name for size in kernel.sizes]
     memory = [f"device_{name}" for name in (*kernel.arrays, *_scratch(kernel))]

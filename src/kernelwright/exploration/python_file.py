@@ -44,7 +44,7 @@ def names_in(path: str, folder: str) -> dict[str, Any]:
 
 @contextmanager
 def placed(path: str) -> Iterator[None]:
-    """Errors that come out of a person's file are ``Misuse``, with the line."""
+    """Errors that come out of a person's file are ``Misuse``, with the line. Raises it."""
     try:
         yield
     except KernelwrightError as error:

@@ -15,7 +15,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, check_kind, reason
 from kernelwright.evaluate.candidate import Codec
 from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.run.journal import Journal
@@ -54,6 +54,10 @@ class ExploreSettings:
             )
         if self.evaluations is None and self.seconds is None:
             raise Misuse("nothing says when to stop", hint="give --evaluations or --budget")
+        for what, limit in (("evaluations", self.evaluations), ("seconds", self.seconds), ("gap", self.gap)):
+            check_kind(limit, (int, float, type(None)), what, f"give a number: {what}=100")
+        for what, number in (("seed", self.seed), ("batch", self.batch)):
+            check_kind(number, int, what, f"give a whole number: {what}=8")
         if any(limit is not None and not 0 < limit < math.inf for limit in (self.evaluations, self.seconds)):
             raise Misuse("a budget is a positive number", hint="--evaluations 1000 --budget 300")
         if not self.gap >= 0:
@@ -72,7 +76,7 @@ class ExploreSettings:
             at = tuple(tuple(int(size) for size in each) for each in value.get("at", ()))
             return cls(**found, decisions=DECISIONS.from_json(list(value.get("decisions", ()))), at=at)
         except (KeyError, TypeError, ValueError) as error:
-            raise Misuse(f"this run's settings cannot be read ({error})", hint="start a new run") from error
+            raise Misuse(f"this run's settings cannot be read ({reason(error)})", hint="start a new run") from error
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Where a run of exploring stands: for whoever watches."""
+"""Where a run of exploring stands: for its watchers."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright.device.settings import virtual_gpu
-from kernelwright.errors import KernelwrightError, Misuse
+from kernelwright.errors import KernelwrightError, Misuse, check_kind, reason
 from kernelwright.exploration.own_file import OwnFile
 from kernelwright.exploration.python_file import file_and_name, placed
 from kernelwright.lazy_dataclasses import dataclass
@@ -50,8 +50,17 @@ class Subject:
         """``computation``: a name of the library, a Python file (with ``:NAME`` where it defines several), or what a file defines.
         ``sizes``: in the order of the computation, or by name; those that are not given are as usual. ``dynamic``: names of sizes that
         are given at launch, ``n:4`` where they are multiples of 4. Raises ``Misuse``."""
+        check_kind(device, str, "the name of a device", "as device='h200'")
+        dynamic = dynamic.split() if isinstance(dynamic, str) else dynamic
+        check_kind(dynamic, Sequence, "what is given as dynamic", "give names of sizes: dynamic=['m', 'n']")
         entry, own = _found(computation)
         name, names = entry.name, list(entry.sizes)
+        check_kind(
+            sizes,
+            (Sequence, Mapping),
+            f"what is given for the sizes of {name}",
+            f"give them in order, {', '.join(names)}, or by name",
+        )
         if not isinstance(sizes, Mapping):
             if len(sizes) > len(names):
                 raise Misuse(
@@ -186,7 +195,7 @@ class Subject:
                 name, tuple(numbers.items()), device, own, _launch_sizes(name, numbers, dynamic) if dynamic else ()
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise Misuse(f"this is no subject of an exploration ({error})", hint="start a new run") from error
+            raise Misuse(f"this is no subject of an exploration ({reason(error)})", hint="start a new run") from error
 
 
 def _launch_sizes(name: str, sizes: Mapping[str, int], given: Sequence[str]) -> tuple[LaunchSize, ...]:

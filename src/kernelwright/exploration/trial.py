@@ -130,7 +130,7 @@ class Trials:
         loaded = load(made.module, self._arena)
         mark = self._arena.next_address
         try:
-            # As large as the whole grid needs, since the model asks whether it fits the cache; pages that nobody writes take no memory.
+            # As large as the whole grid needs, since the model asks whether it fits the cache; pages that nothing writes take no memory.
             elements = kernel.scratch_elements(dict(self.subject.sizes))
             self._scratch = {name: self._arena.allocate(4 * n, name, fill=None) for name, n in elements.items()}
             places = {name: buffer.address for name, buffer in {**self._buffers, **self._scratch}.items()}

@@ -1,4 +1,4 @@
-"""Work spread over the nodes of a Ray cluster, with the manners of a pool.
+"""Work spread over the nodes of a Ray cluster, with the interface of a pool.
 
     with Cluster(prepare, (workload,), address="10.0.0.1:6379") as cluster:
         for index, result in cluster.map(candidates):     # a result, Raised(error), or Lost(stage, reason), as in a Pool
@@ -74,7 +74,7 @@ class Cluster:
     ) -> None:
         if workers is not None and workers < 1:
             raise Misuse(f"{workers} workers cannot work", hint="give 1 or more")
-        if not _ADDRESS.fullmatch(address):
+        if not isinstance(address, str) or not _ADDRESS.fullmatch(address):
             raise Misuse(
                 f"{address!r} is no address of a cluster", hint="auto, HOST:PORT of its head, or ray://HOST:10001"
             )

@@ -45,7 +45,7 @@ SET_UP_DEATHS = 3
 
 
 class Abandoned(Exception):
-    """Nobody waits for this work any more."""
+    """Nothing waits for this work any more."""
 
 
 @dataclass(eq=False)
@@ -90,7 +90,7 @@ class Crew:
             raise ToolError(f"the cluster has no {what} to work on", hint="ray status shows what it has")
 
     def man(self) -> None:
-        """Starts what is missing, also on nodes that have joined since. Raises ``ToolError`` when nobody has come for long."""
+        """Starts what is missing, also on nodes that have joined since. Raises ``ToolError`` when none has come for long."""
         if time.monotonic() > self._counted + COUNT_S or len(self.hands) < self.workers:
             self._counted = time.monotonic()
             self.workers = self._room()
@@ -157,7 +157,7 @@ class Run:
         self._out: list[Parcel] = []
         self.left = len(bodies)
         self.mean_s = mean_s
-        """Seconds that an item takes, 0 as long as nobody knows."""
+        """Seconds that an item takes, 0 as long as it is unknown."""
 
     def results(self) -> Iterator[list[tuple[int, Any]]]:
         """``(index, a pickle | Lost | Raised)``, as they come; an empty list now and then."""
@@ -318,7 +318,7 @@ def _head(ray: Any) -> str:
 
 
 def _reachable(address: str) -> bool:
-    """Whether somebody listens at ``HOST:PORT``; True for an address that is none."""
+    """Whether a process listens at ``HOST:PORT``; True for an address that is none."""
     host, colon, port = address.rpartition(":")
     if not colon or not port.isdigit():
         return True
@@ -335,6 +335,7 @@ def _line(error: Exception) -> str:
 
 
 def main() -> None:
+    """The process: answers the cluster's messages until the socket is closed."""
     control, life_line = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2])
     for each in (control.fileno(), life_line):
         os.set_inheritable(each, False)

@@ -123,7 +123,7 @@ class Actor:
 
 
 def sealed(body: bytes, batch: bool, places: Mapping[str, str]) -> Callable[[Any], Any]:
-    """The set-up of a worker: its items and its results are pickles, which nobody on the way opens."""
+    """The set-up of a worker: its items and its results are pickles, which are not opened on the way."""
     setup, arguments = pickle.loads(body)
     work: Work = setup(*moved(arguments, places))
     if batch:

@@ -308,7 +308,7 @@ class Crew:
 def _working_folder() -> str:
     try:
         return os.getcwd()
-    except OSError:  # somebody has removed it
+    except OSError:  # it was removed by another
         return os.sep
 
 

@@ -44,7 +44,7 @@ class FitnessCache:
         return len(self._known)
 
     def get(self, text: str) -> float | None:
-        """The fitness of an individual with this text; None when nobody has computed it."""
+        """The fitness of an individual with this text; None when it was not computed."""
         return self._known.get(_digest(text))
 
     def put(self, found: Mapping[str, float]) -> None:

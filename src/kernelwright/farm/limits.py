@@ -9,7 +9,7 @@ import signal
 
 
 def die_with_writer(life_line: int) -> None:
-    """The kernel kills this process and its process group the moment nobody holds the pipe's writing end any more.
+    """The kernel kills this process and its process group the moment no process holds the pipe's writing end any more.
 
     Nothing is ever written there. Unlike a parent-death signal it also reaches what this process starts, and it is about
     the pool's process, not about the thread that happened to make the pool; unlike a thread that reads the pipe, it
@@ -48,4 +48,5 @@ def data_bytes() -> int:
 
 
 def no_core_files() -> None:
+    """A crash of this process leaves no core file."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))

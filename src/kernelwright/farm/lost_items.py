@@ -33,7 +33,7 @@ class Lost:
 
 @dataclass(frozen=True)
 class Raised:
-    """The item raised ``error``; ``trace`` is the worker's traceback, for whoever looks for the mistake."""
+    """The item raised ``error``; ``trace`` is the worker's traceback, for finding the mistake."""
 
     error: Exception
     trace: str = ""
@@ -48,7 +48,7 @@ class Raised:
 
 @dataclass(frozen=True)
 class Cause:
-    """Why a worker ended. ``outside``: by a signal that nobody sends to itself, so the item may well be innocent."""
+    """Why a worker ended. ``outside``: by a signal that no process sends to itself, so the item may well be innocent."""
 
     lost: Lost
     outside: bool = False

@@ -1,8 +1,8 @@
 """Messages between a pool, the template its workers are copied from, and the workers: one datagram each.
 
-A datagram arrives whole or not at all, and one that nobody has read yet can be taken back by whoever holds the other end
+A datagram arrives whole or not at all, and one that was not read yet can be taken back by the holder of the other end
 of the socket. A large body travels as a descriptor of anonymous memory: it has no name, so nothing is left behind
-whoever dies.
+whichever end dies.
 
     head   kind, what it is about (a number), where the body is      16 bytes
     body   a pickle: behind the head, or in the last descriptor
@@ -67,7 +67,7 @@ class Message:
             os.close(memory)
 
     def discard(self) -> None:
-        """Gives back what a message holds that nobody will look into."""
+        """Gives back what a message holds that will not be read."""
         for each in self.descriptors:
             os.close(each)
 

@@ -62,7 +62,7 @@ class Child:
         except ConnectionError:
             message = None
         self._post.close()
-        if message is None:  # the nursery process is gone, so nobody knows
+        if message is None:  # the nursery process is gone, so it is unknown
             return -signal.SIGKILL
         code: int = message.value()
         return code
@@ -204,7 +204,7 @@ class _Births:
         self._selector.register(self._awake, selectors.EVENT_READ)
 
     def run(self) -> None:
-        """Until whoever wants templates is gone."""
+        """Until the process that wants templates is gone."""
         while True:
             for key, _ in self._selector.select():
                 if key.fileobj is self._awake:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
-from kernelwright.errors import Misuse, ToolError
+from kernelwright.errors import Misuse, ToolError, check_kind
 from kernelwright.farm.crew import START_S, Answer, Crew, Death, Worker
 from kernelwright.farm.lost_items import Cause, Lost, Raised, cause, raised
 from kernelwright.farm.machine import available_cores, total_memory
@@ -79,6 +79,7 @@ class Pool:
         batch: tuple[int, int] | None = None,
         shared: bool = False,
     ) -> None:
+        check_kind(workers, (int, type(None)), "the number of workers", "give a whole number from 1 up: jobs=2")
         self.workers = available_cores() if workers is None else workers
         if self.workers < 1:
             raise Misuse(f"{workers} workers cannot work", hint="give 1 or more")
@@ -198,7 +199,7 @@ class _Run:
                 yield self._done.popleft()
 
     def abandon(self) -> None:
-        """Takes back what nobody has begun; an answer to what somebody has is dropped when it comes."""
+        """Takes back what was not begun; an answer to what was is dropped when it comes."""
         for worker in self._crew.workers.values():
             worker.take_back()
 

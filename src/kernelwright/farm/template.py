@@ -82,7 +82,7 @@ class Template:
             self._become_worker(message, log)
         message.discard()
         try:
-            os.setpgid(pid, pid)  # as the worker does: whoever comes first
+            os.setpgid(pid, pid)  # as the worker does: whichever comes first
         except OSError:
             pass
         self._workers[pid] = message.number, log

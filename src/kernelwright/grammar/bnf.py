@@ -287,7 +287,7 @@ def _read_alternatives(rule: _Rule, block: str, begin: int, offset: int) -> None
 
 
 def _words(piece: str) -> Iterator[tuple[str, str, int]]:
-    """Text, or the name of a symbol, with where it stands; the space around an alternative is nobody's."""
+    """Text, or the name of a symbol, with where it stands; the space around an alternative belongs to none."""
     lead = len(piece) - len(piece.lstrip())
     body = piece.strip()
     at = 0

@@ -88,7 +88,7 @@ class Individual:
     def __init__(self, genotype: Genotype, derivation: Derivation) -> None:
         self.genotype, self.derivation, self.text = genotype, derivation, derivation.text
         self.laid_out: Layout | None = None
-        """Of its derivation, once somebody has asked."""
+        """Of its derivation, once it was asked for."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Individual) and self.genotype == other.genotype

@@ -51,6 +51,7 @@ def clone_function(function: Function, name: str) -> tuple[Function, Twins]:
     """A copy under another name, added to the same module; calls of the original stay calls of the original.
 
     Metadata that can describe one function only (debug scopes and locations, loop names) is copied too.
+    Raises ``ValueError`` for a function that is in no module.
     """
     module = function.module
     if module is None:

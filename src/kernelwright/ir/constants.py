@@ -98,7 +98,7 @@ class ConstantFloat(Value):
 
 
 def float_value(text: str) -> float:
-    """The number an LLVM floating point literal spells."""
+    """The number an LLVM floating point literal spells. Raises ``ValueError`` for one that does not fit a Python float."""
     if not text.startswith("0x"):
         return float(text)
     if text[2] == "H":
@@ -111,7 +111,8 @@ def float_value(text: str) -> float:
 
 
 def float_text(type: Type, value: float) -> str:
-    """``value`` rounded to ``type`` as LLVM prints it: decimal when that is exact, else the bits in hexadecimal."""
+    """``value`` rounded to ``type`` as LLVM prints it: decimal when that is exact, else the bits in hexadecimal.
+    Raises ``ValueError`` for a type whose constants have no decimal form."""
     assert isinstance(type, FloatType)
     if type.kind == "half":
         return f"0xH{_bits('e', value)}"
@@ -365,7 +366,7 @@ Constant: TypeAlias = (
 
 
 def zero(type: Type) -> Value:
-    """The zero of a type, spelled as LLVM does."""
+    """The zero of a type, spelled as LLVM does. Raises ``ValueError`` for a type without one."""
     if isinstance(type, IntType):
         return ConstantInt(type, 0)
     if isinstance(type, FloatType):

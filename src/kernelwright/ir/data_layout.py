@@ -65,7 +65,7 @@ class DataLayout:
         return _up(self.store_size(type), self.alignment(type))
 
     def alignment(self, type: Type) -> int:
-        """The ABI alignment: what ``align`` means when it is not written."""
+        """The ABI alignment: what ``align`` means when it is not written. Raises ``ValueError`` for a type without one."""
         if isinstance(type, PointerType):
             return self._pointers.get(type.address_space, self._pointers[0])[1]
         if isinstance(type, IntType):
@@ -106,7 +106,8 @@ class DataLayout:
         return tuple(found), _up(at, self.alignment(type))
 
     def constant_offset(self, type: Type, indices: tuple[int, ...]) -> int:
-        """The bytes a ``getelementptr type, ptr, indices`` adds when all indices are known."""
+        """The bytes a ``getelementptr type, ptr, indices`` adds when all indices are known.
+        Raises ``ValueError`` for a type without elements."""
         first, *rest = indices
         offset = first * self.size(type)
         for index in rest:

@@ -222,12 +222,13 @@ class Instruction(Value, Local):
             self.parent = None
 
     def erase(self) -> None:
-        """Take the instruction out and drop its operands. Whoever still uses it keeps a value without a place."""
+        """Take the instruction out and drop its operands. What still uses it keeps a value without a place."""
         self.unlink()
         self.operands = ()
 
     def move_before(self, other: Instruction) -> None:
-        """Take this instruction out of its place and put it right before ``other``."""
+        """Take this instruction out of its place and put it right before ``other``.
+        Raises ``ValueError`` where that is in no block."""
         if other is self:
             return
         if other.parent is None:
@@ -300,7 +301,7 @@ class BasicBlock(Value, Local):
         return len(self.instructions)
 
     def insert(self, index: int, instruction: Instruction) -> None:
-        """Put a free instruction at ``index``."""
+        """Put a free instruction at ``index``. Raises ``ValueError`` for one that is in a block already."""
         if instruction.parent is not None:
             raise ValueError("the instruction is in a block already: unlink it first")
         self.instructions.insert(index, instruction)
@@ -332,7 +333,8 @@ class BasicBlock(Value, Local):
         return bool(self.users)
 
     def replace_all_uses_with(self, value: Value) -> None:
-        """Every terminator and phi that names this block names the block ``value`` instead."""
+        """Every terminator and phi that names this block names the block ``value`` instead.
+        Raises ``ValueError`` for a value that is no block."""
         if not isinstance(value, BasicBlock):
             raise ValueError(f"cannot replace a block by a {value.type}")
         for user in self.users:

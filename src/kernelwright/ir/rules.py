@@ -47,6 +47,7 @@ class Wrong(Exception):
 
 
 def wrong(message: str, operand: int | None = None) -> NoReturn:
+    """Raises ``Wrong``: the rule is broken by this operand."""
     raise Wrong(message, operand)
 
 

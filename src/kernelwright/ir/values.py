@@ -56,7 +56,7 @@ class Value:
 
     @property
     def is_live(self) -> bool:
-        """Whether uses by this value count: a constant expression nobody uses is no use of its operands."""
+        """Whether uses by this value count: a constant expression nothing uses is no use of its operands."""
         return not self.is_composed or self.is_used
 
     @property
@@ -75,7 +75,8 @@ class Value:
         return any(u.is_live for u in self._uses or ())
 
     def replace_all_uses_with(self, value: Value) -> None:
-        """Every operand that is this value becomes ``value``, which must be of the same type (``ValueError``)."""
+        """Every operand that is this value becomes ``value``, which must be of the same type (``ValueError``).
+        Raises ``ValueError`` for another type."""
         if value.type is not self.type:
             raise ValueError(f"cannot replace a {self.type} by a {value.type}")
         if value is self:

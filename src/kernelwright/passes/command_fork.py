@@ -55,7 +55,7 @@ def take() -> int | KernelwrightError | None:
     sys.stdout.flush()
     sys.stderr.flush()
     log, original = os.memfd_create("llvm"), os.getpid()
-    # One that comes before the handlers are in place would end the original alone, and nobody would stop the copy.
+    # One that comes before the handlers are in place would end the original alone, and nothing would stop the copy.
     before = pthread_sigmask(SIG_BLOCK, _ENDINGS)
     child = os.fork()
     if child == 0:
@@ -88,7 +88,7 @@ def _interrupted(number: int, _: Any) -> None:
 
 
 def is_taken() -> bool:
-    """Whether somebody waits for this process, so that it may end in the middle of its work."""
+    """Whether a process waits for this one, so that it may end in the middle of its work."""
     return _log >= 0
 
 
@@ -118,4 +118,4 @@ def call(function: Callable[..., R], args: tuple[Any, ...], timeout_s: float) ->
         os.lseek(_log, 0, os.SEEK_SET)
         os.ftruncate(_log, 0)
         if os.getppid() != _parent:
-            os._exit(1)  # whoever asked for this is gone
+            os._exit(1)  # the process that asked for this is gone

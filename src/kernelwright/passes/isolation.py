@@ -2,7 +2,7 @@
 threshold that was set, stay so for as long as a process lives; and LLVM ends the process on input it cannot handle.
 
     run(emit, ir, "sm_80", options=options)     here, or in the worker that has these options (``worker.py``)
-    run(..., isolate=True)                      where its end harms nobody: here when someone waits for this process
+    run(..., isolate=True)                      where its end harms nothing: here when someone waits for this process
                                                 (``command_fork.py``), in a copy of it (``call_fork.py``), or in a worker
 """
 

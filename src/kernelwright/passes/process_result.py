@@ -47,4 +47,5 @@ def death(code: int, log: str) -> KernelwrightError:
 
 
 def too_slow(timeout_s: float) -> ToolError:
+    """What is raised when LLVM took longer than its time."""
     return ToolError(f"LLVM took longer than {timeout_s:g} s and was stopped", hint="raise the time limit")

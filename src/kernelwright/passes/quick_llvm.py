@@ -97,15 +97,18 @@ def load() -> bool:
 
 
 def initialize_all_targets() -> None:
+    """As ``llvmlite.binding`` has it."""
     for name in ("InitializeAllTargetInfos", "InitializeAllTargets", "InitializeAllTargetMCs"):
         _calls[name]()
 
 
 def initialize_all_asmprinters() -> None:
+    """As ``llvmlite.binding`` has it."""
     _calls["InitializeAllAsmPrinters"]()
 
 
 def set_option(name: str, option: str) -> None:
+    """As ``llvmlite.binding`` has it: a switch for the whole process."""
     _calls["SetCommandLine"](name.encode(), option.encode())
 
 
@@ -126,10 +129,12 @@ class _Reference:
 
 
 def create_context() -> _Reference:
+    """As ``llvmlite.binding`` has it."""
     return _Reference(_calls["ContextCreate"]())
 
 
 def parse_assembly(text: str, context: _Reference) -> Module:
+    """As ``llvmlite.binding`` has it. Raises ``RuntimeError`` for what is no IR."""
     said = c_char_p()
     made = _calls["ParseAssembly"](context, text.encode(), byref(said))
     if said.value:
@@ -138,6 +143,7 @@ def parse_assembly(text: str, context: _Reference) -> Module:
 
 
 def parse_bitcode(data: bytes, context: _Reference) -> Module:
+    """As ``llvmlite.binding`` has it. Raises ``RuntimeError`` for what is no bitcode."""
     said = c_char_p()
     made = _calls["ParseBitcode"](context, data, len(data), byref(said))
     if said.value:
@@ -266,6 +272,7 @@ class _Tuning(_Reference):
 
 
 def create_pipeline_tuning_options(speed_level: int) -> _Tuning:
+    """As ``llvmlite.binding`` has it."""
     made = _Tuning(_calls["CreatePipelineTuningOptions"]())
     made.speed_level = speed_level
     return made
@@ -287,12 +294,14 @@ class _PassManager(_Reference):
 
 
 def create_pass_builder(machine: Machine, tuning: _Tuning) -> _PassBuilder:
+    """As ``llvmlite.binding`` has it."""
     made = _PassBuilder(_calls["CreatePassBuilder"](machine, tuning))
     made.level = tuning.speed_level
     return made
 
 
 def create_new_module_pass_manager() -> _PassManager:
+    """As ``llvmlite.binding`` has it."""
     return _PassManager(_calls["CreateNewModulePassManager"]())
 
 

@@ -46,6 +46,7 @@ class Asked:
 
 
 def questions(edited: Edited) -> Iterator[Asked]:
+    """What to ask about each change, in the original's order."""
     original, draft = edited.original, edited.draft
     yield from _of_values(edited)
     for id in gone(edited):
@@ -204,9 +205,11 @@ def _probe_place(original: Original, id: Id, index: int) -> Id | Edge:
 
 
 def opcode_of(original: Original, id: Id) -> str:
+    """The opcode of an instruction of the original, by its number."""
     return original.nodes[id].instruction.opcode
 
 
 def place_of(original: Original, id: Id) -> str:
+    """``nw.cu:47``, or the instruction's number where no line is known."""
     at = original.location(id)
     return f"{at.file.rsplit('/', 1)[-1]}:{at.line}" if at and at.line else f"instruction {id}"

@@ -170,7 +170,7 @@ class Baseline:
             )
         for kind, what in (
             ("out-of-bounds", "reads past its buffers"),
-            ("uninitialised", "reads memory that nobody wrote"),
+            ("uninitialised", "reads unwritten memory"),
         ):
             places = [site for site in self.sites if site.kind == kind]
             if places:

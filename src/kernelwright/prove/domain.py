@@ -64,6 +64,7 @@ class Domain:
 
 
 def as_guards_see(made: LaunchMade, original: Modules) -> LaunchFacts:
+    """A launch of a case as guards look at it: arguments, regions of pointers, variables."""
     kernel = original[made.launch.kernel].functions[made.launch.kernel]
 
     def region(address: int) -> range | None:

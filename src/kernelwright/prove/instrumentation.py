@@ -84,6 +84,7 @@ class Count:
 
 
 def can_compare(type: str) -> bool:
+    """Whether two values of a type can be compared as numbers of up to 64 bits."""
     return type.startswith("ptr") or 0 < _bits(type) <= 64
 
 

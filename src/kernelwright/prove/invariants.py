@@ -23,7 +23,7 @@ from kernelwright.edits.edit_kind import Edit
 from kernelwright.edits.genome import Applied, apply
 from kernelwright.edits.original import Id, Original
 from kernelwright.edits.table import row_of
-from kernelwright.errors import KernelwrightError, Misuse
+from kernelwright.errors import KernelwrightError, Misuse, reason
 from kernelwright.evaluate.judging.case_runner import Modules
 from kernelwright.evaluate.workload.workload import Workload, data_sets
 from kernelwright.lazy_dataclasses import dataclass
@@ -71,7 +71,7 @@ def invariant_from_json(value: Mapping[str, Any]) -> Invariant:
     try:
         return Invariant(**value)
     except TypeError as error:
-        raise Misuse(f"this is no invariant ({error})", hint="prove the variant again") from error
+        raise Misuse(f"this is no invariant ({reason(error)})", hint="prove the variant again") from error
 
 
 def invariants(

@@ -25,7 +25,7 @@ LABELS: tuple[Label, ...] = get_args(Label)
 """From best to worst."""
 
 REJECTED: frozenset[Label] = frozenset({"schedule-dependent", "wrong"})
-"""What nobody can use, on whatever terms."""
+"""What cannot be used, on whatever terms."""
 
 MEANING: dict[Label, str] = {
     "proven": "no check found anything, and whatever it relies on holds for all launches that its guards admit",
@@ -34,7 +34,7 @@ MEANING: dict[Label, str] = {
     "benign": "something undefined happens that the original does not do, but no value differed in any run",
     "lock-step only": "right only if the lanes of a warp run in step, which no GPU since Volta promises",
     "data-specific": "right on data like the training cases; wrong on others that the original accepts, or on others unknown",
-    "schedule-dependent": "the result depends on the order of threads, or on memory that nobody wrote or owns",
+    "schedule-dependent": "the result depends on the order of threads, or on memory that is unwritten or in no buffer",
     "wrong": "it does not compute what the original does on the training cases, or in the whole program, or nothing was compared",
 }
 

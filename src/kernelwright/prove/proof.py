@@ -30,7 +30,7 @@ class Proof:
     notes: tuple[str, ...] = ()
     """What is to be known of the original or its workload: races it has itself, a tolerance that doing nothing passes."""
     obligations: tuple[Obligation, ...] = ()
-    """What the variant owes beyond the tests. None at all: nobody asked."""
+    """What the variant owes beyond the tests. None at all: they were not asked for."""
 
     def __post_init__(self) -> None:
         for check in self.checks:

@@ -32,6 +32,7 @@ Sites = dict[Site, Sight]
 
 
 def add(sites: Sites, site: Site, evidence: Evidence, count: int) -> None:
+    """Adds ``count`` sightings at a site; the first evidence is kept."""
     known = sites.get(site)
     if known is None:
         sites[site] = Sight(evidence, count)
@@ -66,7 +67,7 @@ def _evidence(site: Site, found: Found, places: Places, grid: Triple, block: Tri
     here = f"block {position(found.block, grid)} thread {position(found.thread, block)}"
     if found.other is None:
         end = site.ends[0]
-        sentence = f"{here} reads {found.size} bytes that nobody has written, of {site.memory} at {end}"
+        sentence = f"{here} reads {found.size} bytes that were never written, of {site.memory} at {end}"
         return Evidence(sentence, site.kind, kernel=site.kernel, place=str(end), count=found.count)
     first, second = places.end(found.verbs[0], found.other), places.end(found.verbs[1], found.origin)
     there = f"block {position(found.other_block, grid)} thread {position(found.other_thread, block)}"

@@ -1,7 +1,7 @@
 """Is a speed-up one that the same work can have?
 
 A kernel has to move its data and to compute. If all its memory traffic cost nothing, the arithmetic would still take its
-time, and the other way round. Whoever is faster than both does not do the same work: that may be right, for this data.
+time, and the other way round. A variant that is faster than both does not do the same work: that may be right, for this data.
 """
 
 from __future__ import annotations

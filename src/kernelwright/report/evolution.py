@@ -23,10 +23,11 @@ from kernelwright.evaluate.run.journal import Row
 from kernelwright.evaluate.run.variant_run import Found, VariantRun
 from kernelwright.prove.checks.table import CHECKS
 from kernelwright.prove.labels import MEANING
-from kernelwright.prove.obligations.obligation import IN_WORDS, obligation_from_json
+from kernelwright.prove.obligations.obligation import IN_WORDS, Obligation, obligation_from_json
 from kernelwright.report import figures, finding_words
 from kernelwright.report.by_generation import by_generation, transfer_in_words
 from kernelwright.report.counters import besides_time, counters
+from kernelwright.report.lineage import in_words, lineage
 from kernelwright.report.page_file import written
 from kernelwright.report.repeat_command import again, command
 from kernelwright.report.selected_variant import UNPROVEN, Spoken, label_of, spoken_of
@@ -64,6 +65,7 @@ def evolution_page(run: VariantRun[Any]) -> str:
     free = run.for_any_size if spoken and spoken.accepted else None
     accepted = sum(isinstance(row.outcome, Ok) for row in rows)
     names = explained["guard_names"] if explained else {}
+    owed = [obligation_from_json(one) for one in (proof or {}).get("obligations", ())]
     shown = {
         # what was found
         "run": run, "title": _title(run, spoken), "accepted": spoken is None or spoken.accepted,
@@ -85,8 +87,8 @@ def evolution_page(run: VariantRun[Any]) -> str:
         "style": STYLE, "colours": figures.LABEL_COLOURS, "counters": counters, "besides_time": besides_time,
         "units": lambda text: text.replace(" us", " µs"), "diff_class": _diff_class, "same_code": finding_words.SAME_CODE,
         "relations": finding_words.RELATIONS, "alone": finding_words.alone, "within": finding_words.within, "gain": finding_words.gain,
-        "domain": finding_words.domain(proof), "settled": IN_WORDS,
-        "owed": [obligation_from_json(one) for one in (proof or {}).get("obligations", ())],
+        "domain": finding_words.domain(proof), "settled": IN_WORDS, "owed": owed, "owed_together": _together(owed),
+        "lineage": lineage(run, best) if best else [], "numbers": in_words,
         "evidence": finding_words.evidence, "summary": finding_words.summary,
         "for_people": lambda text: finding_words.for_people(text, names),
     }  # fmt: skip
@@ -122,7 +124,7 @@ def _how(run: VariantRun[Any]) -> str:
 
 
 def _explained(run: VariantRun[Any], best: Found[Any]) -> Mapping[str, Any] | None:
-    """What ``kw explain`` noted; None where nobody asked, or another version noted something else."""
+    """What ``kw explain`` noted; None where it was not asked for, or another version noted something else."""
     found = run.explained(best.name)
     return found if found is not None and found.keys() >= EXPLAINED else None
 
@@ -147,6 +149,14 @@ def _cause(run: VariantRun[Any], name: str) -> str:
 class _Known(dict[str, Any]):
     def __missing__(self, key: str) -> str:
         return f"unknown {key}"
+
+
+def _together(owed: list[Obligation]) -> list[tuple[Obligation, int, float]]:
+    """Each that reads alike once, in order: how often it is owed, and the solver's seconds for all of them."""
+    found: dict[tuple[str, str, str], list[Obligation]] = {}
+    for each in owed:
+        found.setdefault((each.method, each.claim, each.reason), []).append(each)
+    return [(some[0], len(some), sum(each.seconds for each in some)) for some in found.values()]
 
 
 def _source(lines: list[list[Any]]) -> Iterator[tuple[str, list[Line]]]:
@@ -232,7 +242,9 @@ def _plots(run: VariantRun[Any], rows: list[Row]) -> dict[str, str]:
             points.append((across, speed, label_of(run, f"v{row.id}")))
     ends = [(len(rows), best[-1][1])], [(len(rows), trained[-1][1])]
     plots = {"convergence": figures.convergence(best + ends[0], trained + ends[1])}
-    plots["front"] = figures.front(points, "error" if by_error else "edits") if points else ""
+    found = run.best
+    ring = (found.outcome.error if by_error else float(len(found.candidate)), found.speedup) if found else None
+    plots["front"] = figures.front(points, "error" if by_error else "edits", ring) if points else ""
     generations = [(number, statistics.fmean(some), max(some)) for number, some in sorted(edits.items())]
     plots["edits"] = figures.edits_by_generation(generations) if len(generations) > 2 else ""
     fittest = [(each.generation, each.time_us, each.error) for each in by_generation(run)]

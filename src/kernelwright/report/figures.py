@@ -37,14 +37,17 @@ def convergence(best: Sequence[tuple[int, float]], trained: Sequence[tuple[int, 
     return _svg(figure, "convergence")
 
 
-def front(points: Sequence[tuple[float, float, str]], across: str) -> str:
-    """Speed-up against ``across`` (error, or the number of edits): one dot per variant, coloured by label."""
+def front(points: Sequence[tuple[float, float, str]], across: str, best: tuple[float, float] | None = None) -> str:
+    """Speed-up against ``across`` (error, or the number of edits): one dot per variant, coloured by label; a ring around the ``best``."""
     figure, axes = _axes(across, "speed-up")
     for label, colour in LABEL_COLOURS.items():
         some = [(x, y) for x, y, own in points if own == label]
         if some:
             x, y = zip(*some, strict=True)
             axes.scatter(x, y, s=28 if label != "unproven" else 10, color=colour, label=label, zorder=3)
+    if best is not None:
+        ring = {"facecolors": "none", "edgecolors": ORANGE, "linewidths": 1.8}
+        axes.scatter([best[0]], [best[1]], s=110, label="the best", zorder=4, **ring)
     if across != "error":
         axes.set_xlim(0.5, max(x for x, _, _ in points) + 0.5)
     _legend(axes)
@@ -68,6 +71,26 @@ def measured_and_estimated(points: Sequence[tuple[float, float, str]]) -> str:
     axes.set_aspect("equal")
     _legend(axes)
     return _svg(figure, "measured-and-estimated")
+
+
+def roofline(roofs: Mapping[str, float], issue: float, rate: float, intensity: Mapping[str, float], name: str) -> str:
+    """Warp instructions a second, in thousand millions, over warp instructions a sector, on logarithmic axes. ``roofs``: thousand
+    millions of sectors a second by level; ``issue``: the flat roof; ``rate`` and ``intensity``: the kernel's, by level."""
+    figure, axes = _axes("warp instructions a 32-byte sector", "10⁹ warp instructions a second")
+    low = min([*intensity.values(), *(issue / each for each in roofs.values())]) / 4
+    high = max([*intensity.values(), *(issue / each for each in roofs.values())]) * 4
+    axes.plot((low, high), (issue, issue), color=INK, linewidth=1.2, label="issue")
+    for place, (level, sectors) in enumerate(roofs.items()):
+        colour = TERM_COLOURS[place]
+        axes.plot((low, issue / sectors), (low * sectors, issue), color=colour, linewidth=1.2, label=level)
+        if level in intensity:
+            axes.scatter([intensity[level]], [rate], s=36, color=colour, marker="osd"[place % 3], zorder=3)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(low, high)
+    axes.set_ylim(min(rate, low * min(roofs.values())) / 2, issue * 2)
+    _legend(axes, columns=4)
+    return _svg(figure, f"roofline-{name}")
 
 
 def left_out(rows: Sequence[tuple[str, float | None]]) -> str:
@@ -170,9 +193,11 @@ def _axes(across: str, up: str) -> tuple[Any, Any]:
     return figure, axes
 
 
-def _legend(axes: Any) -> None:
+def _legend(axes: Any, columns: int = 3) -> None:
     """Above the plot, where nothing is drawn."""
-    axes.legend(frameon=False, labelcolor=INK, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderpad=0.0)
+    axes.legend(
+        frameon=False, labelcolor=INK, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderpad=0.0
+    )
 
 
 def _svg(figure: Any, name: str) -> str:

@@ -9,7 +9,11 @@ from jinja2 import Environment
 
 from kernelwright import __version__
 from kernelwright.report.advice import advice
+from kernelwright.report.figures import roofline
+from kernelwright.report.kernel_source import kernel_lines, numbered
+from kernelwright.report.roofline import in_words, roofs_of, standing_of
 from kernelwright.report.style_sheet import STYLE
+from kernelwright.target import Gpu
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -40,10 +44,17 @@ PAGE = """<!doctype html>
 <td><div class="bar" style="width:{{ "%.1f"|format(100 * share) }}%"></div></tr>
 {% endif %}{% endfor %}</table>
 {% if r.trust %}<p class="note">How far that is trusted: {{ r.trust }}.</p>{% endif %}
+{% set roof = roofline(r, loop.index) %}{% if roof %}<h3>Under the roofs</h3><figure>{{ roof[0]|safe }}
+<figcaption>Each point is the kernel at one level of memory, below the roof of its colour: {{ roof[1] }}.
+Instruction roofline, Ding and Williams 2019; roofs as docs/timing-model.md has them for this GPU.</figcaption></figure>{% endif %}
 <h3>Where the time goes</h3><div class="scroll"><table>
 {% for line in r.lines %}<tr><td class="n">{{ "%.0f"|format(100 * line.share) }} %
 <td>{{ line.file.split("/")[-1] }}:{{ line.line }}
 <td><code>{{ source(line.file, line.line).strip() }}</code></tr>{% endfor %}</table></div>
+{% for file, lines in whole(r) %}<h3>Line by line</h3>
+<p class="note">{{ file.split("/")[-1] }}, shares of the kernel's time</p><table class="code">
+{% for number, text, share in lines %}<tr{% if share >= 0.1 %} class="hit"{% endif %}><td class="n">{{ number }}<td class="n">
+{%- if share >= 0.0005 %}{{ "%.1f"|format(100 * share) }} %{% endif %}<td><pre>{{ text }}</pre></tr>{% endfor %}</table>{% endfor %}
 <p class="note">Read from:
 {% for k, v in r.sources.items() %}{{ k }}: {{ v }}{{ "; " if not loop.last }}{% endfor %}</p>
 {% endif %}</section>{% endfor %}
@@ -73,20 +84,49 @@ def facts(row: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def profile_page(program: str, gpu: str, rows: list[dict[str, Any]], command: str = "") -> str:
-    """The page as HTML; ``rows`` as ``device.profiling.profile_rows`` makes them. ``command``: the command line that made it."""
+def profile_page(program: str, gpu: str, rows: list[dict[str, Any]], command: str = "", chip: Gpu | None = None) -> str:
+    """The page as HTML; ``rows`` as ``device.profiling.profile_rows`` makes them. ``gpu``: the GPU for people; ``chip``: its figures, for
+    the roofline, which is left out without them. ``command``: the command line that made it."""
+
+    def roof(row: dict[str, Any], number: int) -> tuple[str, str] | None:
+        standing = standing_of(row)
+        if chip is None or standing is None:
+            return None
+        roofs = roofs_of(chip)
+        plot = roofline(roofs.sectors, roofs.issue, standing.rate, standing.intensity, str(number))
+        return plot, in_words(standing, roofs)
+
     template = Environment(autoescape=True).from_string(PAGE)
     return template.render(
         program=program, gpu=gpu, rows=rows, command=command, style=STYLE, version=__version__,
         total=sum(row["time_us"] for row in rows), launching=sum(row["launch_us"] for row in rows),
-        facts=facts, advice=advice, source=source_line,
+        facts=facts, advice=advice, source=source_line, whole=whole_kernel, roofline=roof,
     )  # fmt: skip
+
+
+def whole_kernel(row: dict[str, Any]) -> list[tuple[str, list[tuple[int, str, float]]]]:
+    """The source of a row's kernel by file, each line with its number, text and share of the time; nothing where it cannot be read or
+    found. Lines of functions that it calls are not among them."""
+    by_file: dict[str, dict[int, float]] = {}
+    for file, line, us in row.get("all_lines", ()):
+        by_file.setdefault(file, {})[line] = us / row["time_us"] if row["time_us"] else 0.0
+    found = []
+    for file, shares in by_file.items():
+        text = _text(file)
+        lines = numbered(text.splitlines(), kernel_lines(text, row["kernel"]))
+        if lines and any(number in shares for number, _ in lines):
+            found.append((file, [(number, line, shares.get(number, 0.0)) for number, line in lines]))
+    return found
 
 
 def source_line(file: str, line: int) -> str:
     """A line of source as it stands in the file, empty where it cannot be read."""
+    lines = _text(file).splitlines()
+    return lines[line - 1] if 0 < line <= len(lines) else ""
+
+
+def _text(file: str) -> str:
     try:
-        lines = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+        return Path(file).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    return lines[line - 1] if 0 < line <= len(lines) else ""

@@ -85,7 +85,7 @@ class Generations(Generic[I]):
         return self._asked
 
     def tell(self, results: Sequence[Result[I]]) -> None:
-        """Of the generation, in its order."""
+        """Of the generation, in its order. Raises ``ValueError`` for results of others."""
         if self._asked is None or len(results) != len(self._asked):
             raise ValueError(f"{len(results)} results that are not those of the individuals asked, in order")
         self._parents = list(results)

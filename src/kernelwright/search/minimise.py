@@ -101,6 +101,7 @@ class Minimise(Planned[tuple[G, ...]]):
         self.result: Result[tuple[G, ...]] | None = None
 
     def plan(self) -> Plan[tuple[G, ...]]:
+        """The plan of questions. Raises ``ValueError`` where the whole is rejected."""
         self.phase = "minimise"
         (whole,) = yield from self.evaluate([self._genome])
         if whole is None or whole.objectives is None:

@@ -73,6 +73,7 @@ class Planned(Generic[C]):
         return list(self._asked)
 
     def tell(self, results: Sequence[Result[C]]) -> None:
+        """Takes the results of a batch. Raises ``ValueError`` for results that were not asked for."""
         if not self._asked:
             raise ValueError("nothing was asked: call ask() first")
         if [result.candidate for result in results] != self._asked:

@@ -30,7 +30,7 @@ class Result(Generic[C]):
     objectives: Objectives | None
     """None: rejected."""
     instructions: float = 0.0
-    """Instructions executed, the first tie-break; 0 when nobody counted."""
+    """Instructions executed, the first tie-break; 0 when they were not counted."""
     cause: str = ""
     """Why it was rejected."""
     key: Hashable = None

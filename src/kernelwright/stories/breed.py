@@ -18,10 +18,10 @@ from kernelwright.breeding.farm_judge import ProgramJudge, judged_on_held_out
 from kernelwright.breeding.run import PROGRAMS, BreedRun, Settings, facts_of, settings_for
 from kernelwright.breeding.speed import Stopwatch
 from kernelwright.breeding.standing import Standing, note_end, note_generation, worth_of_outcome
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, check_callable, check_kind
 from kernelwright.evaluate.outcome import Outcome, Rejected
 from kernelwright.evaluate.run.answers import Answer, Answers
-from kernelwright.evaluate.run.run import new_folder
+from kernelwright.evaluate.run.run import given_folder
 from kernelwright.grammar import load_problem, problems
 from kernelwright.grammar.breeding import Individual, breeding_of
 from kernelwright.search import Budget, Result, Strategy
@@ -55,8 +55,8 @@ def breed(
     """
     path = problem_path(problem)
     chosen = settings_for(load_problem(path), jobs=jobs, **settings)
-    made = Path(folder) if folder is not None else new_folder(path.stem)
-    made.mkdir(parents=True, exist_ok=True)
+    check_callable(watch, "watch")
+    made = given_folder(folder, path.stem)
     with create(made, path, chosen) as run:
         proceed(run, jobs=jobs, cluster=cluster, cache=cache, watch=watch)
     return BreedRun.open(made, PROGRAMS)
@@ -78,6 +78,9 @@ def resume(
 
 def problem_path(problem: Path | str) -> Path:
     """The file of a problem, given by its name or its path. Raises ``Misuse``."""
+    check_kind(
+        problem, (str, Path), "the problem", "give a name, as kw.breed('keijzer6'), or the path of a Python file"
+    )
     path = Path(problem)
     return path if path.suffix == ".py" else problems.path_of(str(problem))
 

@@ -23,7 +23,7 @@ from kernelwright.evaluate.run.variant_run import Found, SetGain
 from kernelwright.evolution.genomes import EvolveRun, Genes
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.report.selected_variant import label_of
-from kernelwright.stories.candidate_words import edits_in_words
+from kernelwright.stories.candidate_words import edits_in_words, valid_for
 from kernelwright.stories.winners import opened
 
 KINDS = ("evolve", "breed", "explore", "tune")
@@ -41,6 +41,8 @@ class Side:
     label: str
     edits: int
     device: str
+    valid_for: str
+    """For which launches it is, in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ def _side(run: EvolveRun, found: Found[Genes]) -> Side:
     device = run.settings.gpu or run.settings.virtual
     return Side(
         str(run.folder), found.name, round(found.speedup, 4), found.outcome.time_us, run.original_us or 0.0, label,
-        len(found.candidate), device,
+        len(found.candidate), device, valid_for(run, found),
     )  # fmt: skip
 
 

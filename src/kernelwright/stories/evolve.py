@@ -4,7 +4,7 @@ until the strategy has no question left:
     ask        a batch of candidates: genomes, tuples of genes
     evaluate   look each up in the journal, or build, run, compare and time it in the pool; record
     tell       in the order asked, so that neither workers nor crashes change what is found
-measure again  where times are measured: whatever is on the front, until nobody is there by luck
+measure again  where times are measured: whatever is on the front, until none is there by luck
 minimise       the best, down to the genes that matter
 prove          what the result depends on
 held out       how fast the best is on data that nothing has seen
@@ -19,7 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kernelwright.evaluate.run.run import new_folder
+from kernelwright.errors import check_callable, check_kind
+from kernelwright.evaluate.run.run import given_folder
 from kernelwright.evaluate.run.settings import RunSettings
 from kernelwright.evaluate.run.variant_answers import VariantAnswers
 from kernelwright.evaluate.timing.measurement_record import Effort
@@ -62,10 +63,12 @@ def evolve(
     and in a notebook. Raises ``Misuse`` for a workload that judges nothing, and whatever else the user can fix.
     """
     subject = opened(workload)
-    chosen = RunSettings.on(device, objectives=tuple(objectives), **settings)
-    made = Path(folder) if folder is not None else new_folder(stem(subject))
-    is_ours = folder is None or not made.exists()
-    made.mkdir(parents=True, exist_ok=True)
+    check_kind(objectives, (str, Sequence), "what is given as objectives", "as objectives=('time', 'error')")
+    named = (objectives,) if isinstance(objectives, str) else tuple(objectives)
+    check_callable(watch, "watch")
+    chosen = RunSettings.on(device, objectives=named, **settings)
+    is_ours = folder is None or (isinstance(folder, str | Path) and not Path(folder).exists())
+    made = given_folder(folder, stem(subject))
     with create(made, subject, chosen) as run, gone_if_refused(run, is_ours), shown(watch) as seen:
         proceed(run, jobs=jobs, cluster=cluster, report=report, watch=seen)
     return EvolveRun.open(made, GENOMES, given=subject)

@@ -30,6 +30,7 @@ from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes, GenomeBuil
 from kernelwright.farm import Lost, Pool, Raised
 from kernelwright.prove.invariants import invariants
 from kernelwright.report.explanation import ExplainedEdit, ExplainedPair, Explanation
+from kernelwright.report.kernel_source import kernel_lines
 from kernelwright.search import Pairs, Result, SingleEffects, Strategy
 from kernelwright.stories.candidate_words import guard_names, guards_in_words
 from kernelwright.stories.patch import by_name
@@ -165,27 +166,36 @@ def _remarks(run: EvolveRun, found: Found[Genes], code: Mapping[str, bytes] | No
 
 
 def _source(originals: Mapping[str, Original], found: Found[Genes]) -> Iterator[tuple[str, int, str, tuple[int, ...]]]:
-    """Lines of source around the edits, in order."""
+    """The source of the kernels that are changed, whole, and lines around edits elsewhere, in order."""
     marks: dict[tuple[str, int], list[int]] = {}
     for number, gene in enumerate(found.candidate, start=1):
         location = in_words(originals[gene.kernel], gene.edit).location
         if location is not None and location.line:
             marks.setdefault((location.file, location.line), []).append(number)
     shown: set[tuple[str, int]] = set()
-    for file, line in sorted(marks):
-        shown |= {(file, near) for near in range(max(1, line - CONTEXT), line + CONTEXT + 1)}
+    for gene in found.candidate:
+        for file in {file for file, _ in marks}:
+            shown |= {(file, near) for near in kernel_lines(_text_of(file), readable(gene.kernel))}
+    for file, line in sorted(marks):  # in functions that the kernel calls
+        if (file, line) not in shown:
+            shown |= {(file, near) for near in range(max(1, line - CONTEXT), line + CONTEXT + 1)}
     for file, line in sorted(shown):
         text = _line_of(file, line)
-        if text or (file, line) in marks:
+        if text or (file, line) in marks or (file, line + 1) in shown:
             yield file, line, text, tuple(marks.get((file, line), ()))
 
 
 def _line_of(file: str, line: int) -> str:
+    lines = _text_of(file).splitlines()
+    return lines[line - 1].rstrip() if 0 < line <= len(lines) else ""
+
+
+def _text_of(file: str) -> str:
+    """Empty where it cannot be read."""
     try:
-        lines = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+        return Path(file).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    return lines[line - 1].rstrip() if 0 < line <= len(lines) else ""
 
 
 # -- invariants ------------------------------------------------------------------------------------------------------------

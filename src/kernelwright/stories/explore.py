@@ -10,13 +10,14 @@ the best, run as a whole: all its blocks, and under other schedules; if it is wr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
 
-from kernelwright.errors import Misuse, ToolError
+from kernelwright.errors import Misuse, ToolError, check_callable, check_names
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run.answers import Answer, Answers
-from kernelwright.evaluate.run.run import new_folder
+from kernelwright.evaluate.run.run import given_folder
 from kernelwright.exploration.decisions import DECISIONS, Decisions
 from kernelwright.exploration.expert import Expert
 from kernelwright.exploration.files import record_best, write_kernel_files
@@ -64,8 +65,8 @@ def explore(
     else:
         subject = Subject.of(computation, sizes, device, dynamic)
     chosen = checked_settings(subject, **settings)
-    made = Path(folder) if folder is not None else new_folder(subject.computation)
-    made.mkdir(parents=True, exist_ok=True)
+    check_callable(watch, "watch")
+    made = given_folder(folder, subject.computation)
     with create(made, subject, chosen) as run:
         proceed(run, jobs=jobs, watch=watch)
     return ExploreRun.open(made, DECISIONS)
@@ -74,6 +75,7 @@ def explore(
 def checked_settings(subject: Subject, **settings: Any) -> ExploreSettings:
     """Raises ``Misuse`` for an oracle that is wrong, and for decisions that this subject does not have or that contradict one another,
     too."""
+    check_names(settings, (f.name for f in fields(ExploreSettings)), "kw.explore")
     tuples = {"decisions": tuple(settings.get("decisions", ())), "at": tuple(map(tuple, settings.get("at", ())))}
     chosen = ExploreSettings(**{**settings, **tuples})
     check_oracle(subject)

@@ -201,7 +201,7 @@ def _extra_words(builder: GenomeBuilder, extra: Mapping[str, tuple[Guard, ...]])
 
 
 def _relied(explained: Mapping[str, Any] | None, found: Found[Genes]) -> list[list[str]]:
-    """By edit, what it relies on; nothing where nobody asked, or another version noted something else."""
+    """By edit, what it relies on; nothing where it was not asked for, or another version noted something else."""
     edits = list((explained or {}).get("edits", ()))
     return [list(edit.get("invariants", ())) for edit in edits] if len(edits) == len(found.candidate) else []
 
@@ -316,7 +316,7 @@ def _of_kernel(builder: GenomeBuilder, original: Built, built: Built, stem: str,
 
 def _warning(proof: Mapping[str, Any] | None) -> str:
     if proof is None:
-        return "UNPROVEN: nobody has checked what it depends on"
+        return "UNPROVEN: what it depends on was not checked"
     if proof["label"] in REJECTED:
         return f"REJECTED: its proof calls it {proof['label']} ({MEANING[proof['label']]})"
     return ""
@@ -339,6 +339,7 @@ def stems_of(changed: list[str], alone: str = "kernel") -> dict[str, str]:
 
 
 def rendered(template: str, facts: Mapping[str, Any]) -> bytes:
+    """A template of ``exported/`` with these facts, in UTF-8."""
     environment = Environment(
         autoescape=False, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
@@ -346,6 +347,7 @@ def rendered(template: str, facts: Mapping[str, Any]) -> bytes:
 
 
 def write_folder(target: Path, files: Mapping[str, bytes]) -> None:
+    """Writes files into a folder, which is gone again if one cannot be written. Raises ``ToolError``."""
     was_there = target.exists()
     try:
         target.mkdir(parents=True, exist_ok=True)

@@ -88,7 +88,7 @@ class Proofs(Generic[C]):
         """The proof of a candidate. Raises ``Misuse`` for an original that proves nothing, ``ToolError`` when it cannot be made.
 
         ``accept``: what is demanded of it; a proof that falls short of it ends there. One that ends the process it is run in, twice, is
-        wrong: what would come of it elsewhere nobody knows.
+        wrong: what would come of it elsewhere it is unknown.
         """
         found = self._asked("proof", candidate, speedup, _least(accept))
         if isinstance(found, Lost):

@@ -4,7 +4,7 @@
     text.apply(original, edit)               True where the edit is said now
     text.conditions(original, edit)          the ways to say that a condition is constant, to be tried
 
-Which condition of a line a branch of the IR is, and which way round, debug information does not say: whoever asks compiles the ways.
+Which condition of a line a branch of the IR is, and which way round, debug information does not say: the caller compiles the ways.
 """
 
 from __future__ import annotations

@@ -277,7 +277,8 @@ def refuse_changed(run: TuneRun, subject: Subject) -> None:
 
 
 def explained(path: Path) -> dict[str, Any]:
-    """What the last tuning into ``path`` found, as ``as_json`` has it, with ``lines`` for people. Nothing is run."""
+    """What the last tuning into ``path`` found, as ``as_json`` has it, with ``lines`` for people. Nothing is run.
+    Raises ``Misuse`` where nothing was tuned, or a tuning was interrupted."""
     evidence = Evidence.read(path)
     if evidence is None:
         raise Misuse(f"there is no {evidence_path(path)}: nothing was tuned into {path}", hint="kw tune --help")

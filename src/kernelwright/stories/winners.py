@@ -22,7 +22,7 @@ from kernelwright.device.versions.comparison import difference, extents_of
 from kernelwright.edits.edit_words import guard_in_words
 from kernelwright.edits.instruction_words import describe_argument
 from kernelwright.edits.original import Original
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, check_kind
 from kernelwright.evaluate.run.run import found_folder
 from kernelwright.evaluate.run.variant_run import Found
 from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes
@@ -68,6 +68,7 @@ def winners(runs: Sequence[str], *, ordered: bool = True) -> Winners:
     """
     found = Winners()
     for text in runs:
+        check_kind(text, str, "a run", "give its name or folder: kw.winners('smooth-1', 'smooth-2:v17')")
         if text.endswith(TUNING) and Path(text).is_file():
             _add_tuned(found, Path(text))
             continue
@@ -199,7 +200,7 @@ def _said(found: Winners, run: EvolveRun, variant: Found[Genes], kernels: Sequen
     if run.flags and run.flags.spelled and flags not in found.said:
         found.said.append(flags)
     if label not in SAFE:
-        meaning = "nobody has checked what it depends on" if label == UNPROVEN else MEANING[label]  # type: ignore[index]
+        meaning = "what it depends on was not checked" if label == UNPROVEN else MEANING[label]  # type: ignore[index]
         found.warned.append(f"WARNING: {name} is less safe than the original. It is {label}: {meaning}")
     return label, name
 

@@ -1,7 +1,7 @@
 """What a suite program is, and the one way its results are judged.
 
 A program is CUDA source beside a Python module: the module writes its inputs, knows its command line, reads its
-outputs and holds a NumPy reference for them. Nothing here compiles or runs a kernel: whoever has an executable hands
+outputs and holds a NumPy reference for them. Nothing here compiles or runs a kernel: the caller that has an executable hands
 it to :func:`run_and_verify`.
 """
 
@@ -105,7 +105,8 @@ class SuiteProgram:
 
 
 def verify(program: SuiteProgram, folder: Path, argv: tuple[str, ...]) -> list[str]:
-    """Compares the outputs in ``folder`` with the oracle; returns one sentence per mismatch, none when all is well."""
+    """Compares the outputs in ``folder`` with the oracle; returns one sentence per mismatch, none when all is well.
+    Raises ``Misuse`` for an oracle whose outputs are not those with tolerances."""
     missing = [name for name in program.outputs if not (folder / name).is_file()]
     if missing:
         return [f"{program.name} wrote no {name}." for name in missing]
@@ -133,6 +134,7 @@ def run_and_verify(
 
     ``folder`` is the working folder (a temporary one when None); ``environment`` is added to the process's own. A
     program that fails, writes nothing or outlives ``timeout_s`` is a mismatch, not an exception.
+    Raises ``Misuse`` for a size that there is not.
     """
     if size not in SIZES:
         raise Misuse(f"no size {size!r}", hint=f"use one of {', '.join(SIZES)}")

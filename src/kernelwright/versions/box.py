@@ -102,6 +102,7 @@ def intersection(left: Box, right: Box) -> Box | None:
 
 
 def contains(box: Box, thresholds: Mapping[str, int]) -> bool:
+    """Whether thresholds lie in a box; one that is not named is never taken."""
     return all(thresholds.get(name, INFINITE) in interval for name, interval in box.items())
 
 

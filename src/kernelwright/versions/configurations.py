@@ -135,7 +135,7 @@ class Configurations:
             ran = self._in_time(wanted)
             named = {c.name for c in ran.compared} - wanted.keys()
             wanted |= dict.fromkeys(sorted(named), INFINITE)
-            # A guard nobody knew of may have followed the program's own threshold.
+            # An unknown guard may have followed the program's own threshold.
             if all(c.taken is False for c in ran.compared if c.name in named):
                 return self._take(wanted, ran)
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, check_kind
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.forest import Forest
 from kernelwright.versions.guard_expressions import GuardExpression, guard_expression
@@ -160,6 +160,16 @@ def versions(
     (at most) a threshold. Names in it are arguments, or the keys of what ``sizes(*arguments)`` returns.
     ``thresholds``: the file to read them from. Raises ``Misuse`` for guards that are wrong, twice there, or too few.
     """
+    how = 'kw.versions("matmul", [outer, flat], by=[("rows", ">=")])'
+    check_kind(name, str, "the name of the versions", how)
+    for what, given in (("versions", versions), ("by", by)):
+        check_kind(given, (list, tuple), f"what is given as {what} of {name}", how)
+    for version in versions:
+        if not callable(version):
+            raise Misuse(f"a version of {name} is {version!r}, which cannot be called", hint=how)
+    for pair in by:
+        if not (isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(each, str) for each in pair)):
+            raise Misuse(f"a guard of {name} is {pair!r}, and not an expression with >= or <=", hint=how)
     if len(versions) < 1 or len(by) != len(versions) - 1:
         raise Misuse(
             f"{name} has {len(versions)} versions and {len(by)} guards",

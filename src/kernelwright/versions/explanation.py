@@ -83,6 +83,7 @@ def _threshold_lines(tuning: Tuning) -> list[str]:
 
 
 def never_reached_lines(tuning: Tuning) -> list[str]:
+    """A line for each guard that no dataset reached."""
     return [f"guard {name} was never reached: no dataset says anything of it" for name in tuning.never_reached]
 
 

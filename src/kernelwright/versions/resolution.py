@@ -1,4 +1,4 @@
-"""Which of two configurations is faster, or that nobody can tell: by a rule, never by a coin.
+"""Which of two configurations is faster, or that it cannot be told: by a rule, never by a coin.
 
 Times of a configuration are pooled over all its runs, so that it is measured once and not once per rival. Two are compared
 by the difference of their means beside its uncertainty u, the half width of a 99.9 % interval (Student's t, Welch):

@@ -100,6 +100,7 @@ def refuse_unknown(path: Path, unknown: Sequence[str], guards: Sequence[str] = (
 
 
 def evidence_path(path: Path) -> Path:
+    """The file beside a threshold file that says how it was found."""
     return path.with_name(path.name + ".json")
 
 
@@ -226,7 +227,7 @@ def set_aside(path: Path, evidence: Evidence, thresholds: Collection[str]) -> Pa
         is_less = earlier is not None and (
             earlier.identity != evidence.identity or not earlier.measured.keys() <= evidence.measured.keys()
         )
-    except Misuse:  # It is of no use here, and may be to somebody.
+    except Misuse:  # It is of no use here, and may be of use elsewhere.
         is_less = True
     is_less = is_less or (path.exists() and not read_thresholds(path).keys() <= set(thresholds))
     if not is_less:

@@ -5,7 +5,7 @@
     smooth-1:v59/smooth(-rows)=-512             ... where rows is at most 512; with both lines, where both hold
 
 The name of a threshold says what it compares, so that the file alone tells. A threshold is one more check of the launch, so that
-whoever takes winners takes tuned ones. While thresholds are tuned, each check says what it compares; a winner that its own checks
+what takes winners takes tuned ones. While thresholds are tuned, each check says what it compares; a winner that its own checks
 keep from running is not legal there.
 """
 

@@ -84,10 +84,12 @@ class PlantedKernel:
 
 @cache
 def compiled(path: Path) -> Program:
+    """The kernels of one file, compiled for the default architecture. Raises ``CompileError``."""
     return compile_program(path)
 
 
 def read(path: Path) -> list[PlantedKernel]:
+    """The kernels of a file, each with what its comment says is found in it."""
     lines = path.read_text().splitlines()
     found = []
     for number, line in enumerate(lines):

@@ -1,9 +1,10 @@
-"""The first hour of somebody new: what README and its pages show is typed command by command, and each is watched from the outside.
+"""A new user's first hour: what README and its pages show is typed command by command, and each is watched from the outside.
 
 Everything is empty at first: a new home folder, so that neither our cache nor that of the bundled compiler has anything, and a folder
 with the examples alone. In three rounds: in a terminal with nothing there; once more with the caches that the first has filled;
 through a pipe, from nothing again. Searches that would go on for longer get a Ctrl-C. Not quick, the package is installed into a
-new environment beforehand, by pip, and installing counts for nothing; ``quick`` follows README alone, with the package that measures.
+new environment beforehand, by pip, and installing counts for nothing; ``quick`` follows README and the tutorial alone, with the package
+that measures.
 
 *Silent* is the longest time in which a command said nothing, before its first word and after its last included. On a machine that
 others use the clock tells of them, too: beside each figure stands the processor time that the command's processes took
@@ -24,7 +25,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from kernelwright.bench.first_hour.shown_commands import README, Shown, followed
+from kernelwright.bench.first_hour.shown_commands import BEGIN, Shown, followed
 from kernelwright.bench.first_hour.watched import Watched, watched
 from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.errors import ToolError
@@ -33,8 +34,8 @@ from kernelwright.lazy_dataclasses import dataclass
 ROOT = Path(__file__).parents[4]
 """A checkout, where the package lies in one."""
 FIRST_S, CANDIDATE_S, SILENT_S = 5.0, 10.0, 2.0
-README_LIMIT_S, LIMIT_S = 600.0, 30.0
-"""After which a command gets a Ctrl-C: what README shows is followed to its end."""
+BEGIN_LIMIT_S, LIMIT_S = 600.0, 30.0
+"""After which a command gets a Ctrl-C: what README and the tutorial show is followed to its end."""
 BUSY = 0.2
 """The share of the machine from which on others disturb."""
 CANDIDATE = rb"candidates\s+[1-9]"
@@ -87,9 +88,9 @@ class Followed:
 
 
 def measure(quick: bool, say: Say) -> Measured:
-    """``quick``: README alone, the first and the last round."""
+    """``quick``: README and the tutorial alone, the first and the last round."""
     result = Measured("first-hour")
-    shown = followed(ROOT, (README,) if quick else ())
+    shown = followed(ROOT, BEGIN if quick else ())
     with tempfile.TemporaryDirectory(prefix="kernelwright-hour-") as name:
         folder = Path(name)
         kw = [sys.executable, "-m", "kernelwright"] if quick else _installed(folder / "environment", say)
@@ -134,7 +135,7 @@ def _rounds(
                 )
                 continue
             say(f"{each.name}: {command}")
-            limit = README_LIMIT_S if command.page == README else LIMIT_S
+            limit = BEGIN_LIMIT_S if command.page in BEGIN else LIMIT_S
             came = watched([*kw, *command.words], place, _environment(home, kw), terminal=each.terminal, limit_s=limit)
             found = Followed(each, command, came)
             first, silence = came.first, came.silence
@@ -149,7 +150,7 @@ def _rounds(
 
 
 def _environment(home: Path, kw: Sequence[str]) -> dict[str, str]:
-    """Of somebody new: nothing is set, and the home folder is another."""
+    """Of a new user: nothing is set, and the home folder is another."""
     kept = {
         name: value
         for name, value in os.environ.items()

@@ -14,9 +14,11 @@ from pathlib import Path
 from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
 
-README = "README.md"
+README, TUTORIAL = "README.md", "docs/tutorial.md"
+BEGIN = (README, TUTORIAL)
+"""What a new user follows first, to its end."""
 NOT_FOLLOWED = ("bench",)
-"""Commands that measure for hours, and not for somebody new."""
+"""Commands that measure for hours, and not for a new user."""
 SEARCHES = ("evolve", "breed", "explore", "tune")
 """Commands that leave a run, under the name of what they were given."""
 _LINE = re.compile(r"^ {4}kw (.+)$", re.M)

@@ -80,7 +80,7 @@ class CarriedVariant:
     """By GPU, microseconds of each case."""
 
     def estimated_us(self, model: str | None, cases: tuple[CarriedCase, ...]) -> float | None:
-        """Of the whole program, on a GPU of the tables; None when nobody has estimated it."""
+        """Of the whole program, on a GPU of the tables; None when it was not estimated."""
         each = self.estimates.get(model or "")
         return sum(us * case.weight for us, case in zip(each, cases, strict=True)) if each else None
 
@@ -165,4 +165,5 @@ class Memory:
 
 
 def as_type(data: bytes, type: str) -> NDArray[Any]:
+    """Bytes as a one-dimensional array of NumPy's ``type``; it is read-only."""
     return np.frombuffer(data, dtype=type)

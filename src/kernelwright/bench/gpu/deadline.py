@@ -1,4 +1,4 @@
-"""A measurement on a machine that is there for so long: whoever goes through many things asks before each whether to go on."""
+"""A measurement on a machine that is there for so long: a loop over many things asks before each whether to go on."""
 
 from __future__ import annotations
 

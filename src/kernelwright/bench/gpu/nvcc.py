@@ -1,4 +1,4 @@
-"""A suite program's kernels as NVIDIA's compiler makes them, ``nvcc -O3``: the baseline that nobody can call ours.
+"""A suite program's kernels as NVIDIA's compiler makes them, ``nvcc -O3``: a baseline that is not ours.
 
 The names in the object code are the same as in ours, so its kernels take the recorded launches.
 """
@@ -17,6 +17,7 @@ _FLAGS = ("-O3", "-w", "-cubin")
 
 
 def find_nvcc() -> str | None:
+    """The path of nvcc; None where there is none."""
     return shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 
 

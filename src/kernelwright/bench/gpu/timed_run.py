@@ -19,6 +19,7 @@ from kernelwright.device.settings import Settings
 
 
 def main(words: list[str]) -> int:
+    """Runs ``DEVICE WINNERS COMMAND...``, times go to standard error as JSON. Returns the program's exit code."""
     device, winners, *command = words
     found = replace(Settings.for_device(device), winners="" if winners == "on" else "off")
 

@@ -111,6 +111,7 @@ def _result(
 
 
 def by_nvcc(source: Path, executable: Path) -> str:
+    """Builds a program with nvcc; returns why it could not, empty when all went well."""
     flags = ["-O3", "-w", "-arch=native", f"-DKW_TIMED={RUNS}", f"-I{source.parent}"]
     words = [find_nvcc() or "nvcc", *flags, "-o", str(executable), str(source)]
     try:

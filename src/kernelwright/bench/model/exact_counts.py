@@ -60,6 +60,7 @@ def wavefronts(width: int, stride: int) -> int:
 
 
 def launches() -> Iterator[CountedLaunch]:
+    """Launches whose counters can be reckoned by hand, with these counts."""
     for width in (1, 2, 4, 8, 16):
         for stride, offset in ((1, 0), (1, 1), (1, 3), (2, 0), (3, 1), (8, 0), (33, 5), (0, 7)):
             each = sectors(width, stride * width, offset * width % SECTOR)

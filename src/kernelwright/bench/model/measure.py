@@ -25,6 +25,7 @@ QUICK_EVERY = 4
 
 
 def measure(quick: bool, say: Say) -> Measured:
+    """Counters, microbenchmarks and samples of blocks; ``quick``: one GPU. Errors are relative."""
     result = Measured("model")
     counts: list[Row] = []
     for name in QUICK_GPUS[:1] if quick else COUNTED_ON:

@@ -75,6 +75,7 @@ def l1_latency_full(bench: Bench) -> float:
 
 
 def l2_latency(bench: Bench) -> float:
+    """Cycles that a load waits that finds its sector in L2."""
     return _followed(bench, 2 * MIB, rounds=2)
 
 
@@ -103,18 +104,22 @@ def _followed(bench: Bench, size: int, rounds: int, block: int = 1) -> float:
 
 
 def shared_latency(bench: Bench) -> float:
+    """Cycles that a load of shared memory waits."""
     return _chained(bench, "chase_shared", lambda kernels: (kernels.array(_ring()), kernels.zeros(4)))
 
 
 def constant_latency(bench: Bench) -> float:
+    """Cycles that a load of constant memory waits."""
     return _chained(bench, "chase_constant", lambda kernels: (kernels.zeros(4),))
 
 
 def fma_latency(bench: Bench) -> float:
+    """Cycles of a single-precision multiply-add that waits for the one before."""
     return _chained(bench, "chain_fma", lambda kernels: (kernels.zeros(4 * WARP),))
 
 
 def dfma_latency(bench: Bench) -> float:
+    """Cycles of a double-precision multiply-add that waits for the one before."""
     return _chained(bench, "chain_dfma", lambda kernels: (kernels.zeros(8 * WARP),))
 
 
@@ -174,6 +179,7 @@ STREAMS = {"init": (1, 1), "read": (2, 1), "scale": (2, 2), "triad": (3, 3)}
 
 
 def stream_bandwidth(kernel: str) -> Callable[[Bench], float]:
+    """A measurement of what a kernel moves to and from memory, in GB/s."""
     arrays, moved = STREAMS[kernel]
 
     def measured(bench: Bench) -> float:

@@ -30,6 +30,7 @@ FOLDER = Path(__file__).parent / "kernels"
 
 @cache
 def compiled(name: str, arch: str) -> Program:
+    """A file of kernels, compiled for an architecture. Raises ``CompileError``."""
     return compile_program(FOLDER / name, arch=arch)
 
 

@@ -1,4 +1,4 @@
-"""One program of somebody else's: built as its Makefile says, and how it is run.
+"""One program of other people: built as its Makefile says, and how it is run.
 
 Its Makefile finds our compiler under the name ``nvcc``, on the path and where ``CUDA_PATH`` and its like point; what it runs is the
 commands of its target ``run``, else the executable that was made, without arguments. Without a Makefile, its ``CMakeLists.txt`` says which

@@ -6,7 +6,7 @@ are searched, and which commands are run beside it, for device code that the pro
     add_custom_command(OUTPUT k.fatbin COMMAND ${CMAKE_CUDA_COMPILER} -o k.fatbin -fatbin k.cu)
                                                                              -> commands (("nvcc", "-o", "k.fatbin", "-fatbin", "k.cu"),)
 
-Conditions are not evaluated: what stands in any of their branches is taken. A variable that nobody sets is empty.
+Conditions are not evaluated: what stands in any of their branches is taken. A variable that nothing sets is empty.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What counts as a program in a folder that nobody made for us: a folder with CUDA files, and the Makefile beside them if there is one.
+"""What counts as a program in a folder of others: a folder with CUDA files, and the Makefile beside them if there is one.
 
 suite/src/scan/{Makefile,main.cu}    built by its Makefile, with our compiler under nvcc's name
 samples/sort/{CMakeLists.txt,src/}   the sources that its CMakeLists.txt names, if that speaks of CUDA
@@ -68,6 +68,7 @@ def projects(place: Path) -> list[Project]:
 
 
 def name_of(folder: Path, place: Path) -> str:
+    """Of a program in a folder below ``place``."""
     return folder.relative_to(place).as_posix() if folder != place else place.resolve().name
 
 

@@ -1,7 +1,7 @@
-"""Commands of somebody else's program, each in the time it is given, with all that it starts.
+"""Commands of other people's programs, each in the time it is given, with all that it starts.
 
-Time is processor time of the command and what it starts, so that another load on the machine, and other programs beside it, make nobody
-late; who uses none for ``IDLE_S`` waits for what does not come. Several may run at once, each in a thread of its own; ``Steps.stop``
+Time is processor time of the command and what it starts, so that another load on the machine, and other programs beside it, make none
+late; one that uses none for ``IDLE_S`` waits for what does not come. Several may run at once, each in a thread of its own; ``Steps.stop``
 ends them from another, and no more begin.
 """
 

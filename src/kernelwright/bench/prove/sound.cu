@@ -24,7 +24,7 @@ extern "C" __global__ void barrier_of_nothing(const float *in, float *out) {
   out[i] = s[t] * s[t];
 }
 
-// What is stored first is overwritten, and nobody reads it: the input is read before, so the buffers may be one.
+// What is stored first is overwritten, and nothing reads it: the input is read before, so the buffers may be one.
 extern "C" __global__ void dead_store(const float *in, float *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   float x = i < n ? in[i] : 0.0f;

@@ -36,6 +36,7 @@ class Case:
 
 
 def cases_of(quick: bool) -> list[Case]:
+    """The kernels, each with its launch and inputs; ``quick``: with a quarter of the data."""
     random = np.random.default_rng(1)
     scale = 4 if quick else 1
     n = (1 << 22) // scale

@@ -30,6 +30,7 @@ from kernelwright.suite import load
 
 
 def measure(quick: bool, say: Say) -> Measured:
+    """Seconds of each kernel by us and by PoCL, and their ratios, on one core and on all."""
     result = Measured("simt")
     ours = Ours()
     theirs = pocl_on(1, result)

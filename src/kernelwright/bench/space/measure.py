@@ -65,6 +65,7 @@ class Course:
 
 
 def measure(quick: bool, say: Say) -> Measured:
+    """The best times that searches find, at equal evaluations and at equal time; ``quick``: one problem."""
     result = Measured("space")
     for problem in QUICK if quick else WHOLE:
         arms = (DEFAULT_TREE_SEARCH, "uniform") if quick else ARMS

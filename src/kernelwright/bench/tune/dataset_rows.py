@@ -26,6 +26,7 @@ class Worst:
 
 
 def add_promises(result: Measured, worst: Worst) -> None:
+    """Adds to ``result`` what is promised of all datasets together, from the worst of their rows."""
     result.at_most("configurations of a dataset, as a share of those promised", worst.count, 1.0)
     result.at_most(
         "|configurations - 1 - thresholds| of a size-invariant dataset whose versions all run", worst.exact, 0

@@ -1,4 +1,4 @@
-"""A program of several versions whose every path is run once, whoever asks: the virtual GPU gives the same time again."""
+"""A program of several versions whose every path is run once, whichever caller asks: the virtual GPU gives the same time again."""
 
 from __future__ import annotations
 

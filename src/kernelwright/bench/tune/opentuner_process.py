@@ -53,6 +53,7 @@ class Threshold(LogIntegerParameter):  # type: ignore[misc]
 
 
 def main() -> None:
+    """The process: settings on standard input, a line for each configuration asked, until there is no input."""
     settings = json.loads(sys.stdin.readline())
     random.seed(settings["seed"])
     manipulator = ConfigurationManipulator()

@@ -157,7 +157,7 @@ def _headers(whose: str) -> tuple[str, ...]:
     if whose == OWN:
         return ()
     if whose != NVIDIA:
-        raise Misuse(f"--headers {whose} are nobody's", hint=f"--headers {OWN}, or --headers {NVIDIA}")
+        raise Misuse(f"--headers {whose}: there are no such headers", hint=f"--headers {OWN}, or --headers {NVIDIA}")
     wheel_headers()
     return ("--headers", NVIDIA)
 

@@ -10,8 +10,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from kernelwright.cli.support.compile_flags import CompileFlags, takes_flags
-from kernelwright.cli.support.plain_flags import Flag
+from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags, takes_flags
+from kernelwright.cli.support.plain_flags import Flag, tell_flags_behind
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, STRICT, GivenProgram, split
 from kernelwright.device.serving.run_program import Ran, run_program
 from kernelwright.device.serving.worker import serve
@@ -32,6 +32,7 @@ def capture_files(
 ) -> int:
     """What ``kw capture`` does, its flags read. Returns the program's exit code, 1 when it launched no kernel."""
     given = GivenProgram.of(paths, arguments, flags, own, virtual_for="kw capture")
+    tell_flags_behind("capture", (*OWN_FLAGS, *COMPILE_FLAGS), given.paths, given.arguments)
     target = Path(output) if output else Path(given.paths[0].with_suffix(".capture").name)
     _check_target(target, given)
     executable = given.executable()

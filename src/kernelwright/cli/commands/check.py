@@ -11,8 +11,8 @@ from typing import Any
 
 from kernelwright import __version__
 from kernelwright.cache import is_special, write_atomically
-from kernelwright.cli.support.compile_flags import CompileFlags, takes_flags
-from kernelwright.cli.support.plain_flags import Flag
+from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags, takes_flags
+from kernelwright.cli.support.plain_flags import Flag, tell_flags_behind
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, GivenProgram, split
 from kernelwright.cli.support.streams import program_speaks_on_stderr
 from kernelwright.device.checking.check_report import CheckReport
@@ -83,6 +83,7 @@ def check_files(
     Raises ``Misuse`` for bad flags and suppressions, ``ToolError`` for a file that cannot be written.
     """
     given = GivenProgram.of(paths, arguments, flags.with_host(LINES_FLAG), own, virtual_for="kw check")
+    tell_flags_behind("check", (*OWN_FLAGS, *COMPILE_FLAGS), given.paths, given.arguments)
     orders, first = _number("--schedules", schedules, MOST_SCHEDULES), _number("--seed", seed, 1 << 62)
     let_stand = read_suppressions(Path(suppressions)) if suppressions else ()
     _make_room(sarif_file, junit_file)

@@ -8,12 +8,11 @@ import sys
 from pathlib import Path
 
 from kernelwright.cache import is_special, write_atomically
-from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags, takes_flags
+from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, TUNED, WITH, CompileFlags, takes_flags
 from kernelwright.cli.support.error_exit import guarded, leave_at_once
 from kernelwright.cli.support.plain_flags import Flag, quick
 from kernelwright.cli.support.receipts import leave_receipt
 from kernelwright.cli.support.streams import say
-from kernelwright.cli.support.winners_flag import TUNED, WITH
 from kernelwright.cuda.early_clang import leave_recipe
 from kernelwright.cuda.inputs import working_folder
 from kernelwright.errors import Misuse, ToolError
@@ -60,7 +59,7 @@ class DependencyFile:
     file: str | None
     target: str | None
     phony: bool
-    """Whether headers that are gone stop nobody."""
+    """Whether headers that are gone stop nothing."""
 
     def flags(self, made: Path) -> tuple[str, ...]:
         """clang's, for the object ``made``."""
@@ -159,7 +158,8 @@ def compile_files(
     linker: list[str] | None = None,
     winners: list[str] | None = None,
 ) -> None:
-    """What ``kw compile`` does, its flags read."""
+    """What ``kw compile`` does, its flags read.
+    Raises ``Misuse`` for flags that exclude each other and sources that are none, ``CompileError``, ``ToolError``."""
     if not working_folder():
         raise Misuse("the current folder has been removed", hint="cd to one that exists")
     _check_output(output)
@@ -272,7 +272,7 @@ def _meant_by(output: str | None) -> str:
     if output is None or output == "-" or output.endswith("/") or Path(output).is_dir():
         return "ptx"
     for emit, (_, suffix) in EMITS.items():
-        if Path(output).suffix == suffix and emit != "obj":  # nvcc makes a program of that name, which nobody wants
+        if Path(output).suffix == suffix and emit != "obj":  # nvcc makes a program of that name, which nothing wants
             return emit
     if _PROGRAMS.search(output) and not is_linkable(Path(output)):
         return "exe"
@@ -412,11 +412,12 @@ def link_options(libraries: Sequence[str], folders: Sequence[str], options: Sequ
 
 def _carried(program: Program, winners: list[str]) -> dict[Path, list[Version]]:
     """By source file, the versions that its kernels are compiled with; says which have no place."""
-    from kernelwright.cli.support.winners_view import given_versions
+    from kernelwright.cli.support.winners_view import given_versions, print_valid_for
     from kernelwright.stories.winners import placed
 
     carried, said = placed(program, given_versions(winners))
     say("".join(f"kw: {sentence}\n" for sentence in said))
+    print_valid_for([version for versions in carried.values() for version in versions])
     return carried
 
 

@@ -21,12 +21,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kernelwright.cli.support.compile_flags import CompileFlags, takes_flags
+from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags, takes_flags
 from kernelwright.cli.support.evolve_data import MadeData, made_data
 from kernelwright.cli.support.evolve_flags import searched_flags
 from kernelwright.cli.support.evolve_result import lines_of, result_of
 from kernelwright.cli.support.evolve_view import view_of
-from kernelwright.cli.support.plain_flags import Flag
+from kernelwright.cli.support.plain_flags import Flag, tell_flags_behind
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, GivenProgram, split
 from kernelwright.cli.support.resuming import refuse_settled, saying_how_to_resume, spelled_flags
 from kernelwright.cli.support.streams import program_speaks_on_stderr, progress
@@ -145,7 +145,7 @@ def evolve_files(
     paths: list[str], arguments: list[str], *, flags: CompileFlags, given: Mapping[str, str], **own: Any
 ) -> int:
     """What ``kw evolve`` does, its flags read; ``given``: the spelling of those on the command line, by name. Returns 0 when
-    something faster was found, else 1."""
+    something faster was found, else 1. Raises ``Misuse``."""
     as_json, jobs = bool(own.pop("as_json")), _whole("--jobs", own.pop("jobs"))
     name, resumed, cluster, report = own.pop("name"), own.pop("resume"), own.pop("cluster"), not own.pop("no_report")
     if resumed is not None:
@@ -220,6 +220,7 @@ def _new_run(
             raise Misuse("a suite program brings its own data", hint=f"kw evolve {first}")
         return _suite_run(first.removeprefix(SUITE), flags, own, asked)
     given = GivenProgram.of([Path(path) for path in paths], arguments, flags, own)
+    tell_flags_behind("evolve", (*OWN_FLAGS, *COMPILE_FLAGS), given.paths, given.arguments)
     executable = given.executable()
     with _folder(Path(first).stem, name) as folder:
 

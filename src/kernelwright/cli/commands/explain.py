@@ -10,9 +10,11 @@ import typer
 from kernelwright.cli.support.streams import progress
 from kernelwright.cli.support.tables import print_rows
 from kernelwright.cli.support.variant_argument import RunAndVariant, opened
+from kernelwright.evaluate.timing.data_sets import of_sets
 from kernelwright.report.counters import besides_time, counters
 from kernelwright.report.explanation import Explanation, explanation_from_json
 from kernelwright.report.finding_words import RELATIONS, SAME_CODE, alone, gain, within
+from kernelwright.stories.candidate_words import valid_for
 from kernelwright.stories.explain import explain
 
 
@@ -28,20 +30,22 @@ def command(
     with found:
         known = None if again else found.explained(found.variant(variant).name)
         explanation = explanation_from_json(known) if known is not None else None
+        valid = valid_for(found, found.variant(variant)) if known is not None else ""
     if explanation is None:
         found, variant = opened(run, write=True)
         with found:
             explanation = explain(found, variant, jobs=jobs, say=progress)
+            valid = valid_for(found, found.variant(explanation.variant))
     if as_json:
         print(json.dumps(explanation.as_json()))
     else:
         _show(explanation)
+        print(valid)
 
 
 def _show(found: Explanation) -> None:
-    print(
-        f"{found.variant}: {found.speedup:.3f}x, from {found.original_us:.4g} to {found.variant_us:.4g} us in kernels"
-    )
+    times = f"from {found.original_us:.4g} to {found.variant_us:.4g} us in kernels{of_sets(found.counters)}"
+    print(f"{found.variant}: {found.speedup:.3f}x, {times}")
     for note in found.notes:
         print(f"note: {note}")
     if found.guards:

@@ -10,7 +10,7 @@ import typer
 from kernelwright.cli.support.variant_argument import RunAndVariant, opened
 from kernelwright.evaluate.run.variant_run import Found
 from kernelwright.evolution.genomes import Genes
-from kernelwright.stories.candidate_words import edits_in_words
+from kernelwright.stories.candidate_words import edits_in_words, valid_for
 from kernelwright.stories.minimise import minimise
 
 
@@ -24,15 +24,17 @@ def command(
     with found:
         before = found.variant(variant)
         small = minimise(found, variant, jobs=jobs)
-        words = edits_in_words(found, small.candidate)
+        words, valid = edits_in_words(found, small.candidate), valid_for(found, small)
     if as_json:
-        print(json.dumps({"variant": small.name, "of": before.name, "speedup": small.speedup, "edits": small.written}))
+        made = {"variant": small.name, "of": before.name, "speedup": small.speedup, "edits": small.written}
+        print(json.dumps({**made, "valid_for": valid}))
         return
     print(
         f"{before.name}, {_edits(before)}, {before.speedup:.3f}x -> {small.name}, {_edits(small)}, {small.speedup:.3f}x:"
     )
     for line in words:
         print(f"    {line}")
+    print(valid)
 
 
 def _edits(found: Found[Genes]) -> str:

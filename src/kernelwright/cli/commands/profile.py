@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright.cache import write_atomically
-from kernelwright.cli.support.compile_flags import CompileFlags, takes_flags
-from kernelwright.cli.support.plain_flags import Flag
+from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags, takes_flags
+from kernelwright.cli.support.plain_flags import Flag, tell_flags_behind
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, STRICT, GivenProgram, split
 from kernelwright.cli.support.streams import program_speaks_on_stderr
 from kernelwright.cli.support.tables import print_rows
@@ -49,10 +49,12 @@ def profile_files(
     html: str | None = None,
     **own: Any,
 ) -> int:
-    """What ``kw profile`` does, its flags read. Returns the program's exit code."""
+    """What ``kw profile`` does, its flags read. Returns the program's exit code.
+    Raises ``Misuse`` for --html on a real GPU, ``ToolError`` for a page that cannot be written."""
     if own.get("device", AUTO) == AUTO and not own.get("calibration"):
         own["device"] = DEFAULT_GPU
     given = GivenProgram.of(paths, arguments, flags, own)
+    tell_flags_behind("profile", (*OWN_FLAGS, *COMPILE_FLAGS), given.paths, given.arguments)
     executable = given.executable()
     name = str(executable) if given.is_executable else str(given.paths[0].with_suffix(""))
 
@@ -80,7 +82,8 @@ def profile_files(
     gpu = given.settings.gpu.label
     if html:
         try:
-            write_atomically(html, profile_page(name, gpu, rows, f"kw {shlex.join(sys.argv[1:])}").encode())
+            made_by = f"kw {shlex.join(sys.argv[1:])}"
+            write_atomically(html, profile_page(name, gpu, rows, made_by, given.settings.gpu).encode())
         except OSError as error:
             raise ToolError(f"{html} cannot be written: {error.strerror}", hint="give --html another place") from None
         print(f"kw: {html}", file=sys.stderr)

@@ -13,7 +13,7 @@ from kernelwright.evolution.genomes import Genes
 from kernelwright.prove.labels import MEANING
 from kernelwright.prove.proof import Proof, proof_from_json
 from kernelwright.report.finding_words import evidence, for_people
-from kernelwright.stories.candidate_words import obligations_in_words
+from kernelwright.stories.candidate_words import obligations_in_words, valid_for
 from kernelwright.stories.proving import Proofs, meets
 
 
@@ -31,13 +31,12 @@ def command(
         variant, accept = found.variant(name), found.settings.accept
         known = None if again else found.proof(variant.name)
     proof = proof_from_json(known) if known is not None else _proven(run, variant)
-    owed = []
-    if explain and not as_json:
-        found, _ = opened(run)
-        with found:
-            owed = obligations_in_words(found, proof.obligations)
+    found, _ = opened(run)
+    with found:
+        owed = obligations_in_words(found, proof.obligations) if explain and not as_json else []
+        valid = valid_for(found, variant)
     if as_json:
-        print(json.dumps({"variant": variant.name, "speedup": variant.speedup, **proof.as_json()}))
+        print(json.dumps({"variant": variant.name, "speedup": variant.speedup, "valid_for": valid, **proof.as_json()}))
     else:
         print(f"{variant.name}: {proof.label} - {MEANING[proof.label]}")
         for check in proof.checks:
@@ -52,6 +51,7 @@ def command(
             print(f"      {for_people(sentence)}")
         for note in proof.notes:
             print(f"  note: {for_people(note)}")
+        print(valid)
     if not meets(proof.label, accept):
         raise typer.Exit(1)
 

@@ -11,12 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags, takes_flags
+from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, WITH, CompileFlags, takes_flags
 from kernelwright.cli.support.error_exit import guarded, leave_at_once
-from kernelwright.cli.support.plain_flags import Flag, quick
+from kernelwright.cli.support.plain_flags import Flag, quick, tell_flags_behind
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, STRICT, GivenProgram, split
-from kernelwright.cli.support.winners_flag import WITH
-from kernelwright.cli.support.winners_view import NONE, given_versions, print_versions
+from kernelwright.cli.support.winners_view import NONE, given_versions, print_valid_for, print_versions
 from kernelwright.device.serving.run_program import run_program
 from kernelwright.device.serving.worker import serve
 from kernelwright.device.settings import Settings
@@ -64,6 +63,7 @@ def run_files(
 ) -> int:
     """What ``kw run`` does, its flags read. Returns the exit code: the program's own, 128 and more for a signal."""
     given = GivenProgram.of(paths, arguments, flags, own)
+    tell_flags_behind("run", (*OWN_FLAGS, *COMPILE_FLAGS), given.paths, given.arguments)
     versions = None if winners == [NONE] else given_versions(winners or ())
     executable = given.executable()
     name = str(executable) if given.is_executable else str(given.paths[0].with_suffix(""))
@@ -91,6 +91,8 @@ def run_files(
         rows = merged(result.get("versions", []) for result in results)
         if rows or versions:
             print_versions(rows, given.settings)
+            launched = {row["mangled"] for row in rows}
+            print_valid_for([version for version in versions or () if version.kernel in launched])
     return ran.exit_code
 
 

@@ -16,7 +16,7 @@ import typer
 
 from kernelwright.breeding.run import PROGRAMS, BreedRun
 from kernelwright.cli.support.tables import print_rows
-from kernelwright.errors import KernelwrightError, Misuse, ToolError
+from kernelwright.errors import KernelwrightError, Misuse, ToolError, reason
 from kernelwright.evaluate.run.journal_file import writer_of
 from kernelwright.evaluate.run.run import FOLDER, JOURNAL, found_folder, kind_of, runs_in
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
@@ -61,7 +61,9 @@ def _delete(names: list[str]) -> None:
         try:
             shutil.rmtree(folder)
         except OSError as error:
-            raise ToolError(f"{folder} cannot be deleted whole: {error}", hint="look whose files are in it") from error
+            raise ToolError(
+                f"{folder} cannot be deleted whole: {reason(error)}", hint="look whose files are in it"
+            ) from error
         print(f"deleted {folder}")
 
 

@@ -15,11 +15,12 @@ from kernelwright.cli.support.evolve_result import fallen_of
 from kernelwright.cli.support.tables import print_rows
 from kernelwright.evaluate.run.run import kind_of
 from kernelwright.evaluate.run.variant_run import Found
+from kernelwright.evaluate.timing.data_sets import of_sets
 from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes
 from kernelwright.exploration.decisions import DECISIONS
 from kernelwright.exploration.run import ExploreRun
 from kernelwright.report.selected_variant import label_of, spoken_of
-from kernelwright.stories.candidate_words import edits_in_words
+from kernelwright.stories.candidate_words import edits_in_words, valid_for
 from kernelwright.versions.tune_run import TRIED_THRESHOLDS, TuneRun
 
 
@@ -50,14 +51,17 @@ def _show_evolved(run: str, as_json: bool) -> None:
             "sets": [gain.as_json() for gain in opened.gains(best)] if best else [],
             "front": [_row(opened, found) for found in front],
             "edits": best.written if best else [],
+            "valid_for": None,
             "finished": opened.ended is not None,
             "state": opened.state,
         }
+        sets = of_sets(opened.original.metrics) if opened.original else ""
         open_end = opened.open_end
         spoken = spoken_of(opened)
         # Minimised or salvaged, the best need not be on the front.
         apart = [_row(opened, spoken.found)] if spoken and spoken.found.name not in [f.name for f in front] else []
         gains = opened.gains(spoken.found) if spoken else []
+        result["valid_for"] = valid_for(opened, spoken.found) if spoken else None
         words = edits_in_words(opened, spoken.found.candidate) if spoken and not as_json else []
     if as_json:
         print(json.dumps(result))
@@ -70,7 +74,7 @@ def _show_evolved(run: str, as_json: bool) -> None:
         print(f"note: {note}")
     if result["original_us"] is not None:
         measured = f", measured on {result['measured_on']}" if result["measured_on"] else ""
-        print(f"the original takes {result['original_us']:.3f} us in its kernels{measured}")
+        print(f"the original takes {result['original_us']:.3f} us in its kernels{sets}{measured}")
     print_rows([*result["front"], *apart])
     if open_end:
         print(open_end)
@@ -91,6 +95,7 @@ def _show_evolved(run: str, as_json: bool) -> None:
     print(
         f"kw explain {which} says what each does, kw prove {which} what it depends on; kw report {result['run']} makes a page"
     )
+    print(result["valid_for"])
 
 
 def _row(run: EvolveRun, found: Found[Genes]) -> dict[str, Any]:

@@ -69,6 +69,16 @@ _OURS: tuple[Flag, ...] = (
     Flag("hermetic", ("--hermetic",), "switch", "Bundled C and C++ headers and library only.", False),
     Flag("no_cache", ("--no-cache",), "switch", "Compile everything anew.", False),
 )
+WITH = Flag(
+    "winners",
+    ("--with",),
+    "texts",
+    "RUN[:VARIANT][,RUN...]: with these winners inside, checked at each launch; or a threshold file of kw tune --with.",
+)
+"""Of the commands that take a program and run or compile it."""
+TUNED = ".tuning"
+"""The ending of a threshold file."""
+
 COMPILE_FLAGS: tuple[Flag, ...] = tuple(replaced(flag, group=_GROUP) for flag in (*_OURS, *NVCC_FLAGS))
 
 

@@ -49,7 +49,7 @@ def guarded(run: Callable[[], object], leave: Callable[[int], NoReturn] = sys.ex
         give_up_output()
         code = 3
     except SystemExit as error:
-        # click and rich end the process when nobody reads on, with a code that means something else here.
+        # click and rich end the process when nothing reads on, with a code that means something else here.
         if not isinstance(error.__context__, BrokenPipeError):
             raise
         give_up_output()

@@ -9,11 +9,13 @@ from kernelwright.evaluate.run.variant_run import SetGain
 from kernelwright.evolution.genomes import EvolveRun
 from kernelwright.report.by_generation import by_generation, transfer_in_words
 from kernelwright.report.trust import trust_of
+from kernelwright.stories.candidate_words import valid_for
 from kernelwright.stories.finish import Finished
 from kernelwright.stories.proving import WORST
 
 
 def result_of(run: EvolveRun, seconds: float, finished: Finished | None) -> dict[str, Any]:
+    """What ``--json`` prints: ``docs/json.md`` has the keys. ``seconds``: of this session."""
     best, flags = run.best, run.flags
     trained, speedup_any = run.fastest_trained
     proof = (run.proof(best.name) if best else None) or {}
@@ -43,6 +45,7 @@ def result_of(run: EvolveRun, seconds: float, finished: Finished | None) -> dict
         "transfer": _transfer(run, best.name) if best else None,
         "generations": [each.as_json() for each in by_generation(run)],
         "trust": list(trust_of(run, best)),
+        "valid_for": valid_for(run, best) if best else None,
         "evaluations": run.evaluations,
         "seconds": round(seconds, 1),
         "proven": {check["name"]: check["status"] for check in proof.get("checks", ())} or None,
@@ -68,6 +71,7 @@ def fallen_of(run: EvolveRun) -> dict[str, Any] | None:
 
 
 def lines_of(result: dict[str, Any]) -> str:
+    """The same for a person; the last line says for which launches the best is."""
     tried = f"{plural(result['evaluations'], 'candidate')} in {result['seconds']:g} s"
     if not result["best"]:
         fallen = result["fallen"]
@@ -80,7 +84,7 @@ def lines_of(result: dict[str, Any]) -> str:
             less += f", which --accept {accept} takes"
         return "\n".join(
             [
-                f"nothing faster that stands its proof among {tried}{less}; run {result['run']}",
+                f"nothing faster whose proof holds among {tried}{less}; run {result['run']}",
                 *_of_flags(result),
                 *_left(result),
             ]
@@ -112,7 +116,7 @@ def lines_of(result: dict[str, Any]) -> str:
             f"right on the training cases alone, and rejected: {result['speedup_any']:.3f}x ({result['best_any']})"
         )
     said += [f"the estimates: {sentence}" for sentence in result["trust"]]
-    return "\n".join([*said, f"kw show {result['run']} lists the front", *_left(result)])
+    return "\n".join([*said, f"kw show {result['run']} lists the front", *_left(result), result["valid_for"]])
 
 
 def _of_sets(result: dict[str, Any]) -> list[str]:

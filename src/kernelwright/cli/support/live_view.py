@@ -87,7 +87,7 @@ class Lines:
                 try:
                     print(f"kw: {self._phase}, for {now - self._began:.0f} s", file=self._stream, flush=True)
                 except (OSError, ValueError):
-                    return  # nobody can read it, and the work goes on
+                    return  # it cannot be read, and the work goes on
 
     def __enter__(self) -> Lines:
         self._thread = threading.Thread(target=self._break_silence, name="break silence", daemon=True)

@@ -23,11 +23,10 @@ from typing import Any
 
 from kernelwright.cache import cache_folder, installation
 from kernelwright.cli.commands.compile import HOST_SUFFIXES, is_linkable, link_options
-from kernelwright.cli.support.compile_flags import CompileFlags
+from kernelwright.cli.support.compile_flags import TUNED, CompileFlags
 from kernelwright.cli.support.error_exit import tell
 from kernelwright.cli.support.plain_flags import Flag
 from kernelwright.cli.support.receipts import leave_receipt, recall, receipt_key
-from kernelwright.cli.support.winners_flag import TUNED
 from kernelwright.cuda.inputs import now_ns
 from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings, calibrated, size_in_bytes
 from kernelwright.errors import Misuse
@@ -245,7 +244,7 @@ def _built_now(program: GivenProgram, target: Path, receipt: list[str], since_ns
     sys.stderr.write(messages)
     clang = compiled.clang
     if any(program.link[1:]) or not program.flags.use_cache:
-        return target  # libraries of the user's own may change, and nobody tells us which they are
+        return target  # libraries of the user's own may change, and it is unknown which they are
     inputs = [unit.inputs for unit in compiled.units]
     inputs += [host_inputs(path, options.source, clang, since_ns) for path in program.paths]
     leave_receipt(receipt, functools.reduce(operator.add, inputs), {str(target): target.read_bytes()}, messages)

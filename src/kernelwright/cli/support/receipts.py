@@ -77,10 +77,10 @@ def recall(argv: list[str]) -> bool:
                 sys.stdout.buffer.write(data)
                 sys.stdout.flush()
             else:
-                # Whoever runs the program of an earlier command finds it executable at any moment.
+                # One who runs the program of an earlier command finds it executable at any moment.
                 write_atomically(path, data, executable=data[:4] == b"\x7fELF" and not path.endswith(".cubin"))
     except BrokenPipeError:
-        raise  # whoever reads has had enough
+        raise  # the reader has had enough
     except OSError:
         return False  # the full command runs into the same wall, and says so properly
     if messages:

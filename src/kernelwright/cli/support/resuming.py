@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def saying_how_to_resume(run: Run[Any]) -> Iterator[None]:
+    """Within, Ctrl-C and a signal are followed by the command that goes on with the run."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from kernelwright.errors import Misuse, Place
+from kernelwright.errors import Misuse, Place, reason
 from kernelwright.values import frozen
 
 TYPE_CHECKING = False
@@ -77,7 +77,7 @@ def _read() -> list[tuple[Setting, Any]]:
             found = tomllib.load(file)
     except (OSError, ValueError) as error:
         raise Misuse(
-            f"{FILE} cannot be read: {error}", hint="correct it, or remove it; kw init writes a new one"
+            f"{FILE} cannot be read: {reason(error)}", hint="correct it, or remove it; kw init writes a new one"
         ) from None
     by_name = {each.name: each for each in SETTINGS}
     for name, value in found.items():

@@ -67,7 +67,7 @@ def _open_closed() -> None:
 
 
 def say(text: str) -> None:
-    """Writes to standard error. That nobody can read it changes nothing about the work."""
+    """Writes to standard error. That it cannot be read changes nothing about the work."""
     try:
         sys.stderr.write(text)
         sys.stderr.flush()

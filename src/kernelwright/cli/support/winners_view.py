@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from kernelwright.kernel_version import Version
     from kernelwright.stories.winners import Winners
 
+FLAGS = ":flags"
+"""How versions end that are kernels as they are, compiled with other flags."""
 NONE = "none"
 """In place of a run: without the winners that the program itself carries, too."""
 
@@ -25,7 +27,8 @@ def given_versions(texts: Sequence[str]) -> list[Version]:
 
 
 def given_winners(texts: Sequence[str], *, ordered: bool = True) -> Winners:
-    """As ``given_versions``, with what else is known of them. ``ordered``: whether it is said which is tried first."""
+    """As ``given_versions``, with what else is known of them. ``ordered``: whether it is said which is tried first.
+    Raises ``Misuse``, ``ToolError``."""
     from kernelwright.errors import Misuse
     from kernelwright.stories.winners import winners
 
@@ -38,6 +41,19 @@ def given_winners(texts: Sequence[str], *, ordered: bool = True) -> Winners:
     for sentence in (*found.said, *found.warned):
         print(f"kw: {sentence}", file=sys.stderr)
     return found
+
+
+def print_valid_for(versions: Sequence[Version]) -> None:
+    """For which launches each is, on standard error."""
+    from kernelwright.cuda.names import readable
+    from kernelwright.stories.candidate_words import sentence
+
+    for number, version in enumerate(versions):
+        if version.name.endswith(FLAGS):
+            continue
+        later = ", then ".join(each.name for each in versions[number + 1 :] if each.kernel == version.kernel)
+        said = sentence(version.name, version.label, {readable(version.kernel): version.words}, later)
+        print(f"kw: {said}", file=sys.stderr)
 
 
 def print_versions(rows: Sequence[dict[str, Any]], settings: Settings) -> None:

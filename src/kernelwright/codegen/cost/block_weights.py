@@ -69,7 +69,8 @@ def weigh(
     cuda_path: Path | None = None,
     isolate: bool = False,
 ) -> Weights:
-    """The weights of one kernel; arguments and errors as ``weigh_all``, and ``Misuse`` for a kernel that is not there."""
+    """The weights of one kernel; arguments and errors as ``weigh_all``, and ``Misuse`` for a kernel that is not there.
+    Raises ``Misuse`` for a kernel that is not there."""
     found = weigh_all(ptx, arch, labels, source=source, assembler=assembler, cuda_path=cuda_path, isolate=isolate)
     if kernel not in found:
         raise Misuse(f"the PTX has no kernel {kernel!r}", hint=f"it has {', '.join(found) or 'none'}")
@@ -115,7 +116,7 @@ def weigh_all(
 
 def _resources(archs: tuple[str, str], code: MachineModule, cubin_for: Callable[[str], Cubin]) -> dict[str, Resources]:
     """Of the code as it will run, for the architecture asked for where an assembler knows it, loops unrolled as the
-    assembler likes: registers hang on both."""
+    assembler likes: registers depend on both."""
     wanted, weighed = archs
     for arch in dict.fromkeys(archs):
         if arch == weighed and not code.rolled:

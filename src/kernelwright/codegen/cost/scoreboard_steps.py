@@ -47,6 +47,7 @@ Segments = tuple[tuple[Step, ...], ...]
 
 
 def split_at_barriers(steps: Sequence[Step]) -> Segments:
+    """Runs of steps, each up to a barrier and with it."""
     found: list[list[Step]] = [[]]
     for each in steps:
         found[-1].append(each)

@@ -20,10 +20,12 @@ NAMES: dict[Type, str] = {
 
 
 def is_narrow(type: Type) -> bool:
+    """Whether a PTX type is a 16-bit floating-point one, or a pair."""
     return type in NAMES
 
 
 def element_of(type: Type) -> Type:
+    """The type of one number of a pair, or the type itself."""
     return type.element if isinstance(type, VectorType) else type
 
 

@@ -15,6 +15,7 @@ _LETTERS: dict[Type, str] = {ty.f32: "f", ty.f64: "d"}
 
 
 def convert(b: Builder, words: Words, operands: Texts) -> None:
+    """Writes ``cvt`` as IR: ``words`` are the opcode's, ``operands`` its registers."""
     target, source = type_of(words[-2]), type_of(words[-1])
     to_signed, from_signed = words[-2][0] == "s", words[-1][0] == "s"
     flags = set(words[1:-2])

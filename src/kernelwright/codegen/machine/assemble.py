@@ -87,7 +87,7 @@ def assemble(
     program's own kernels, which many processes weigh; a variant of a search is assembled once.
 
     Raises ``CompileError`` with the assembler's words and the PTX line, ``ToolError`` when no assembler is installed or none knows
-    ``arch``, ``Misuse`` for an architecture nobody knows.
+    ``arch``, ``Misuse`` for an unknown architecture.
     """
     name = architecture(arch).name
     options = _options(name, line_info, max_registers)

@@ -78,13 +78,13 @@ Guide 12.9, 'Arithmetic Instructions', type conversions from and to 64-bit types
 
 COUNTING_ATOMIC = 0xF8C
 """ATOMS.POPC.INC: adds to a word of shared memory the number of lanes that meet there, in one turn: what atomicAdd of 1 becomes where
-nobody reads what it returns. The low twelve bits; source: found by compiling both."""
+nothing reads what it returns. The low twelve bits; source: found by compiling both."""
 SPINNING_ATOMIC = 0x18D
 """ATOMS.CAST.SPIN, or a compare-and-swap that is asked for: the former in a loop, for additions of floats to shared memory."""
 WIDE_PRODUCT = 0x025
 """IMAD.WIDE."""
 WIDE_PRODUCT_TURNS: dict[int, float] = {90: 2.0}
-"""Turns of its pipe that one takes, by architecture: measured on an H200 (docs/timing-model.md); of others nobody has said it."""
+"""Turns of its pipe that one takes, by architecture: measured on an H200 (docs/timing-model.md); of others it is not known."""
 
 WIDTHS = (1, 1, 2, 2, 4, 8, 16, 16)
 """Bytes of a load or store by bits 73 to 75: U8, S8, U16, S16, 32, 64, 128. Source: found with PTX of known widths."""

@@ -65,7 +65,8 @@ class Elf:
         return None if found is None else elf.content(self._data, found)
 
     def symbols(self, dynamic: bool = False) -> list[Symbol]:
-        """The symbols of the object's table, or of a program's dynamic one, unnamed ones left out."""
+        """The symbols of the object's table, or of a program's dynamic one, unnamed ones left out.
+        Raises ``Misuse`` for a file that is cut short."""
         try:
             return list(self._read_symbols(elf.DYNSYM if dynamic else elf.SYMTAB))
         except elf.DAMAGE:
@@ -140,7 +141,8 @@ def read_elf(path: Path) -> Elf:
 
 
 def archive_members(data: bytes, name: str) -> Iterator[tuple[str, bytes]]:
-    """The files in a static library (``ar``, System V variant), its symbol index and name table left out."""
+    """The files in a static library (``ar``, System V variant), its symbol index and name table left out.
+    Raises ``Misuse`` for a file that is no library, or a damaged one."""
     if data[:8] != b"!<arch>\n":
         raise Misuse(f"{name} is no static library")
     at = 8

@@ -158,7 +158,7 @@ void kw_add_kernel(struct kw_module *module, const void *host, const char *name)
 void kw_add_variable(struct kw_module *module, const void *host, const char *name, size_t size, uint32_t flags,
                      uint64_t shared);
 
-/* NULL when nobody registered that address. */
+/* NULL when nothing registered that address. */
 struct kw_kernel *kw_find_kernel(const void *host);
 struct kw_variable *kw_find_variable(const void *host);
 

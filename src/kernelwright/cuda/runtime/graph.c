@@ -408,7 +408,7 @@ static int instantiate(cudaGraphExec_t *exec, cudaGraph_t graph)
     return 0;
 }
 
-/* CUDA 11 has further parameters behind these, for messages, which nobody needs here. */
+/* CUDA 11 has further parameters behind these, for messages, which nothing needs here. */
 KW_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
 {
     KW_ENTER();

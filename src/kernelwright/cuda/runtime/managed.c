@@ -14,7 +14,7 @@
 extern char __start_kw_managed[] __attribute__((weak, visibility("hidden")));
 extern char __stop_kw_managed[] __attribute__((weak, visibility("hidden")));
 
-/* managed_end.c; this reference keeps it when a linker drops what nobody uses. */
+/* managed_end.c; this reference keeps it when a linker drops what nothing uses. */
 extern char kw_managed_end[] __attribute__((weak, visibility("hidden")));
 
 /* Where the arena has the section; 0 until then, and in programs without managed variables. */

@@ -26,26 +26,32 @@ def _field(code: str, count: int = 1, **more: Any) -> Any:
 
 
 def u8(count: int) -> Any:
+    """``count`` bytes."""
     return _field(f"{count}s", default=b"")
 
 
 def u16() -> Any:
+    """An unsigned number of 16 bits."""
     return _field("H", default=0)
 
 
 def u32(count: int = 1) -> Any:
+    """``count`` unsigned numbers of 32 bits; a single one is no tuple."""
     return _field("I", count, default=0 if count == 1 else (0,) * count)
 
 
 def i32() -> Any:
+    """A signed number of 32 bits."""
     return _field("i", default=0)
 
 
 def u64() -> Any:
+    """An unsigned number of 64 bits."""
     return _field("Q", default=0)
 
 
 def f64() -> Any:
+    """A floating-point number of 64 bits."""
     return _field("d", default=0.0)
 
 

@@ -54,7 +54,7 @@ class CheckedSession(Protocol):
     def arena(self) -> Arena: ...
 
     def definition(self, kernel: str) -> Location | None:
-        """Where the kernel with this mangled name is defined; None when nobody knows."""
+        """Where the kernel with this mangled name is defined; None when it is unknown."""
 
 
 class Checker(Observer):

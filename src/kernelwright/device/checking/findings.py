@@ -72,13 +72,13 @@ KINDS: dict[FindingKind, KindOfFinding] = {
     ),
     "misaligned": KindOfFinding("An access at an address that is no multiple of its size."),
     "use-after-free": KindOfFinding("An access to memory that was freed."),
-    "uninitialised": KindOfFinding("A read of bytes that nobody has written."),
+    "uninitialised": KindOfFinding("A read of bytes that were never written."),
     "race": KindOfFinding("Two accesses to one byte, one of them a write, that nothing orders."),
     "barrier": KindOfFinding("Threads that wait at different barriers, or for threads that cannot come."),
     # A sum of floating-point numbers by atomics is one, and may be within what its author tolerates.
     "order-dependent": KindOfFinding("Results that differ in another order of blocks, warps or lanes.", "warning"),
     "launch": KindOfFinding("A call that returned an error, a failed assertion, a trap or an endless loop."),
-    "async": KindOfFinding("Work that touches memory of other work that nobody waited for."),
+    "async": KindOfFinding("Work that touches memory of other work that was not waited for."),
 }
 
 HINTS: dict[Hint, str] = {
@@ -100,7 +100,7 @@ HINTS: dict[Hint, str] = {
     "barrier mask ended": "name the lanes that are left, with a mask made by __ballot_sync before the others return",
     "barrier shuffle absent": "read from lanes that are there and in the mask, or use the value only where they are",
     "order-dependent": "find the race or the order that the code leans on: it may come out otherwise on the next run",
-    "order-dependent permuted": "nothing, as long as nobody relies on the places",
+    "order-dependent permuted": "nothing, as long as nothing relies on the places",
     "launch": "check what the call was given; cudaGetLastError() after each launch tells the program",
     "launch endless": "look at what ends the loop; a longer launch may be allowed with --budget and --timeout",
     "launch assert": "the condition does not hold for this thread: look at the values it compares",

@@ -47,6 +47,7 @@ class Reader:
         self.data, self.at = data, at
 
     def number(self, size: int, signed: bool = False) -> int:
+        """A number of ``size`` bytes. Raises ``ValueError`` where the table ends."""
         taken = self.data[self.at : self.at + size]
         if len(taken) < size:
             raise ValueError("the table is cut short")

@@ -37,7 +37,7 @@ WIDEST_FIRST = ("grid", "block", "warp")
 
 _LANES: dict[str, tuple[str, Hint]] = {
     "passed": ("waits for a thread that has gone on without it", "barrier"),
-    "ended": ("the mask names lanes that have ended; nobody waits for them", "barrier mask ended"),
+    "ended": ("the mask names lanes that have ended; nothing waits for them", "barrier mask ended"),
     "masks": ("lanes that meet here name different lanes in their masks", "barrier warp"),
     "absent": (
         "takes the value of a lane that does not take part: it has ended, is not in the mask, or does not exist",
@@ -82,7 +82,7 @@ class LaunchFindings:
         )
 
     def overread(self, one: Overread) -> CheckFinding:
-        """What a GPU lets pass is a defect all the same: the bytes are nobody's."""
+        """What a GPU lets pass is a defect all the same: the bytes are in no buffer."""
         place = one.where if one.where.line else self._definition
         return CheckFinding(
             "out-of-bounds",
@@ -102,7 +102,7 @@ class LaunchFindings:
         where = line_of(found.origin)
         one = CheckFinding(
             "uninitialised",
-            f"reads {plural(found.size, 'byte')} that nobody has written",
+            f"reads {plural(found.size, 'byte')} that were never written",
             "uninitialised shared" if is_in_shared(found.address) else "uninitialised",
             kernel=self._name,
             file=where.file,

@@ -50,6 +50,7 @@ class _Session:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    """pytest's hook: the options ``--kw-check``, ``--kw-schedules`` and their like."""
     group = parser.getgroup("kernelwright")
     group.addoption("--kw-check", action="store_true", help="Check what each test launches with kernelwright.Device.")
     group.addoption("--kw-schedules", type=int, default=0, metavar="N", help="With --kw-check: other orders to try.")
@@ -58,6 +59,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """pytest's hook: reads the options once."""
     if not config.getoption("--kw-check"):
         return
     from pathlib import Path
@@ -77,6 +79,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """pytest's hook: a test within the checker; it fails for findings."""
     session = item.config.stash.get(_SETTINGS, None)
     if session is None:
         return (yield)
@@ -95,6 +98,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """pytest's hook: what was checked and what matched no suppression, at the end."""
     session = config.stash.get(_SETTINGS, None)
     for line in session.lines() if session is not None else []:
         terminalreporter.write_line(f"kw: {line}")

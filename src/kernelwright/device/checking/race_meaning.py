@@ -27,6 +27,7 @@ _DEPTH = 24
 
 
 def is_in_shared(address: int) -> bool:
+    """Whether a generic address lies in the window of shared memory."""
     return SHARED_BASE <= address < SHARED_BASE + WINDOW
 
 

@@ -1,4 +1,4 @@
-"""Findings that somebody has looked at and lets stand: ``kw check --suppressions FILE``.
+"""Findings that were reviewed and may stand: ``kw check --suppressions FILE``.
 
     [[suppress]]
     kind = "race"
@@ -25,7 +25,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from kernelwright.device.checking.findings import KINDS, CheckFinding, FindingKind
-from kernelwright.errors import Misuse, Place
+from kernelwright.errors import Misuse, Place, reason
 from kernelwright.lazy_dataclasses import dataclass
 
 _TABLE = "suppress"
@@ -73,7 +73,7 @@ def read_suppressions(path: Path) -> tuple[Suppression, ...]:
             f"{path} cannot be read: {error.strerror or error}", hint="--suppressions wants a TOML file"
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Misuse(f"{path} is not TOML: {error}", hint=_EXAMPLE) from None
+        raise Misuse(f"{path} is not TOML: {reason(error)}", hint=_EXAMPLE) from None
     rows = found.get(_TABLE, [])
     unknown = [key for key in found if key != _TABLE]
     if unknown or not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):

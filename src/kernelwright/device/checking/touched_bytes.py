@@ -63,7 +63,7 @@ class Touched:
         self._flags = {address: flags for address, flags in self._flags.items() if address in left}
 
     def follow(self, buffers: Iterable[Buffer]) -> dict[int, Flags]:
-        """The flags by address, with those of buffers that nobody told us of: variables, which begin with values."""
+        """The flags by address, with those of buffers that we do not know of: variables, which begin with values."""
         for buffer in buffers:
             if buffer.address not in self._flags:
                 self.allocated(buffer.address, buffer.size, True)

@@ -86,6 +86,7 @@ def gemm_strided_batched(
     call: Call, t: NumberType, transa: int, transb: int, m: int, n: int, k: int, alpha: Number, a: int, lda: int,
     stride_a: int, b: int, ldb: int, stride_b: int, beta: Number, c: int, ldc: int, stride_c: int, count: int,
 ) -> None:  # fmt: skip
+    """``cublas<t>gemmStridedBatched``: matrices at equal distances, in elements."""
     product = Product(t, t, t, t, transa, transb, m, n, k, alpha, beta, lda, ldb, ldc)
     product.run(call, a, b, c, (stride_a, stride_b, stride_c), count)
 
@@ -94,6 +95,7 @@ def gemm_ex(
     call: Call, t: NumberType, transa: int, transb: int, m: int, n: int, k: int, alpha: Number, a: int, a_type: int,
     lda: int, b: int, b_type: int, ldb: int, beta: Number, c: int, c_type: int, ldc: int, scale: int,
 ) -> None:  # fmt: skip
+    """``cublasGemmEx``: types by cuBLAS's numbers."""
     types = _typed(a_type, b_type, c_type, scale)
     Product(*types, transa, transb, m, n, k, alpha, beta, lda, ldb, ldc).run(call, a, b, c)
 
@@ -102,6 +104,7 @@ def gemm_batched_ex(
     call: Call, t: NumberType, transa: int, transb: int, m: int, n: int, k: int, alpha: Number, a: int, a_type: int,
     lda: int, b: int, b_type: int, ldb: int, beta: Number, c: int, c_type: int, ldc: int, count: int, scale: int,
 ) -> None:  # fmt: skip
+    """``cublasGemmBatchedEx``: matrices behind arrays of pointers."""
     types = _typed(a_type, b_type, c_type, scale)
     _each(call, Product(*types, transa, transb, m, n, k, alpha, beta, lda, ldb, ldc), a, b, c, count)
 
@@ -111,6 +114,7 @@ def gemm_strided_batched_ex(
     lda: int, stride_a: int, b: int, b_type: int, ldb: int, stride_b: int, beta: Number, c: int, c_type: int, ldc: int,
     stride_c: int, count: int, scale: int,
 ) -> None:  # fmt: skip
+    """``cublasGemmStridedBatchedEx``."""
     types = _typed(a_type, b_type, c_type, scale)
     product = Product(*types, transa, transb, m, n, k, alpha, beta, lda, ldb, ldc)
     product.run(call, a, b, c, (stride_a, stride_b, stride_c), count)
@@ -261,6 +265,7 @@ def trsm_batched(
     call: Call, t: NumberType, side: int, uplo: int, trans: int, diagonal: int, m: int, n: int, alpha: Number, a: int,
     lda: int, b: int, ldb: int, count: int,
 ) -> None:  # fmt: skip
+    """``cublas<t>trsmBatched``: triangular systems behind arrays of pointers."""
     addresses: Sequence[list[int]] = (call.pointers("A", a, count), call.pointers("B", b, count))
     for a_, b_ in zip(*addresses, strict=True):
         trsm(call, t, side, uplo, trans, diagonal, m, n, alpha, a_, lda, b_, ldb)

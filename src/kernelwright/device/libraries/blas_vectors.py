@@ -19,6 +19,7 @@ def axpy_ex(
     call: Call, t: NumberType, n: int, alpha: Number, alpha_type: int, x: int, x_type: int, incx: int, y: int, y_type: int,
     incy: int,
 ) -> None:  # fmt: skip
+    """``cublasAxpyEx``: y += alpha x, types by cuBLAS's numbers."""
     _axpy(call, n, alpha, BY_NUMBER[alpha_type], x, BY_NUMBER[x_type], incx, y, BY_NUMBER[y_type], incy)
 
 
@@ -62,6 +63,7 @@ def scal_ex(
     x_type: int,
     incx: int,
 ) -> None:
+    """``cublasScalEx``: x *= alpha."""
     _scal(call, n, alpha, BY_NUMBER[alpha_type], x, BY_NUMBER[x_type], incx)
 
 
@@ -78,6 +80,7 @@ def copy(call: Call, t: NumberType, n: int, x: int, incx: int, y: int, incy: int
 
 
 def swap(call: Call, t: NumberType, n: int, x: int, incx: int, y: int, incy: int) -> None:
+    """``cublas<t>swap``: x and y exchanged."""
     xs, ys = call.vector("x", x, n, incx, t, writes=True), call.vector("y", y, n, incy, t, writes=True)
     xs.stored[...], ys.stored[...] = ys.stored.copy(), xs.stored.copy()
 
@@ -96,6 +99,7 @@ def dot_ex(
     call: Call, t: NumberType, n: int, x: int, x_type: int, incx: int, y: int, y_type: int, incy: int, result: Number,
     result_type: int,
 ) -> None:  # fmt: skip
+    """``cublasDotEx``, ``cublasDotcEx``: the sum of products."""
     types = BY_NUMBER[x_type], BY_NUMBER[y_type], BY_NUMBER[result_type]
     _dot(call, n, x, types[0], incx, y, types[1], incy, result, types[2], call.name.startswith("cublasDotc"))
 
@@ -124,6 +128,7 @@ def nrm2_ex(
     result: Number,
     result_type: int,
 ) -> None:
+    """``cublasNrm2Ex``: the Euclidean norm."""
     _nrm2(call, n, x, BY_NUMBER[x_type], incx, result, BY_NUMBER[result_type])
 
 
@@ -164,6 +169,7 @@ def amax(call: Call, t: NumberType, n: int, x: int, incx: int, result: Number) -
 
 
 def amin(call: Call, t: NumberType, n: int, x: int, incx: int, result: Number) -> None:
+    """``cublasI<t>amin``: the place of the least magnitude, from 1."""
     _extreme(call, t, n, x, incx, result, -1)
 
 

@@ -20,6 +20,7 @@ def matmul(
     c: int, c_type: int, ldc: int, stride_c: int, d: int, d_type: int, ldd: int, stride_d: int,
     count: int, epilogue: int, bias: int, bias_type: int,
 ) -> None:  # fmt: skip
+    """``cublasLtMatmul``: what the module says, on column-major matrices of ``count`` batches."""
     factor, keep = alpha.value(BY_NUMBER[scale]), beta.value(BY_NUMBER[scale])
     a_shape, b_shape = (m, k) if transa == 0 else (k, m), (k, n) if transb == 0 else (n, k)
     call.work(BY_NUMBER[a_type], float(count) * m * n * k)

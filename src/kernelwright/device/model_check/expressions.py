@@ -36,13 +36,14 @@ class Expression:
         return {n.id for n in ast.walk(self._tree) if isinstance(n, ast.Name)} - FUNCTIONS.keys()
 
     def value(self, parameters: Mapping[str, Any]) -> Any:
+        """What it comes to with these parameters. Raises ``Misuse`` for one without a value."""
         try:
             return self._value(self._tree, parameters)
         except (TypeError, ZeroDivisionError, ValueError) as error:
             raise Misuse(f"{self.place}: {self.text!r} has no value ({error})", hint=HINT) from None
 
     def count(self, parameters: Mapping[str, Any]) -> int:
-        """A whole number of at least 1."""
+        """A whole number of at least 1. Raises ``Misuse`` for anything else."""
         found = self.value(parameters)
         if isinstance(found, bool) or not isinstance(found, int | float) or found != int(found) or found < 1:
             raise Misuse(f"{self.place}: {self.text!r} is {found!r}, which is no number of things", hint=HINT)

@@ -24,7 +24,7 @@ from typing import Any
 from kernelwright.device.model_check.expressions import Expression
 from kernelwright.device.model_check.fills import ZEROS, Fill, fill_of
 from kernelwright.device.model_check.tuner_cache import TunerCache
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, reason
 from kernelwright.launch import Triple
 from kernelwright.lazy_dataclasses import dataclass
 
@@ -92,7 +92,7 @@ def read_description(path: Path) -> KernelDescription:
     except OSError as error:
         raise Misuse(f"{path} cannot be read: {error.strerror or error}", hint="--kernel wants a TOML file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Misuse(f"{path}: {error}", hint="--kernel wants a TOML file that describes the kernel") from None
+        raise Misuse(f"{path}: {reason(error)}", hint="--kernel wants a TOML file that describes the kernel") from None
     for key in found:
         if key not in KNOWN:
             raise Misuse(f"{path}: unknown key {key!r}", hint=f"there are {', '.join(KNOWN)}")

@@ -59,6 +59,7 @@ KEYS: dict[str, str] = {
     "terms": "parts of the machine and their shares of the time",
     "bound_by": "the first of them",
     "lines": "source lines that cost most: file, line, share of the time",
+    "all_lines": "all source lines that cost anything: file, line, microseconds of all launches",
     "without_line": "share of the time for which no source line is known",
     "sources": "what the estimate was read from",
     "totals": "sums behind the figures above, for merging",
@@ -238,6 +239,7 @@ def _kernel_row(rows: list[Row]) -> Row:
         "terms": terms,
         "bound_by": next(iter(terms), ""),
         "lines": lines[:MOST_LINES],
+        "all_lines": [[each["file"], each["line"], each["us"]] for each in lines],
         "without_line": unknown,
         "sources": {key: text for row in timed for key, text in row["sources"].items()},
         "totals": totals,
@@ -299,18 +301,18 @@ def _rate(totals: Mapping[str, float], part: str, whole: str) -> float | None:
 def _lines(rows: Iterable[Row], time: float) -> tuple[list[Row], float]:
     """All known lines, dearest first, with microseconds of all launches and their share; and the share that has none.
 
-    A row that was merged before has its dearest lines alone: what it left out then stays left out.
+    A row that was merged before has all of them in ``all_lines``.
     """
     found: dict[tuple[str, int], float] = {}
     unknown = 0.0
     for row in rows:
         unknown += row.get("without_line", 0.0) * row["time_us"]
-        for each in row["lines"]:
-            if not each["line"]:
-                unknown += each["us"]
+        known = row.get("all_lines") or [(each["file"], each["line"], each["us"]) for each in row["lines"]]
+        for file, line, us in known:
+            if not line:
+                unknown += us
                 continue
-            key = (each["file"], each["line"])
-            found[key] = found.get(key, 0.0) + each["us"]
+            found[file, line] = found.get((file, line), 0.0) + us
     order = sorted(found, key=lambda key: (-found[key], key))
     lines = [
         {"file": file, "line": line, "us": found[file, line], "share": found[file, line] / time if time else 0.0}

@@ -118,6 +118,7 @@ class CudaDevice:
         self._start_over()
 
     def handle(self, message: Received) -> Answer | Failure:
+        """Answers a message of a program. Raises ``Refused`` for what a real GPU's worker does not do."""
         if message.type not in TABLE:
             raise Refused(CudaError.NOT_SUPPORTED, f"a real GPU does not answer {message.type.name}")
         with self._watched():
@@ -171,10 +172,10 @@ class CudaDevice:
         return unused + (self._dispatch.sentences() if self._dispatch is not None else [])
 
     def definition(self, kernel: str) -> None:
-        """Nobody knows: what a GPU runs need not have been IR."""
+        """It is unknown: what a GPU runs need not have been IR."""
 
     def stop(self, tell: Tell) -> bool:
-        """A GPU cannot be stopped but by the end of this process; whoever waits for an answer gets one before."""
+        """A GPU cannot be stopped but by the end of this process; a process that waits for an answer gets one before."""
         if self.under_way.timed_out:
             sentence = f"a kernel did not end, and was stopped after {self._timeout_s:g} seconds ({_LIMIT})"
             with contextlib.suppress(OSError, KernelwrightError):
@@ -406,7 +407,7 @@ class CudaDevice:
         self._driver.limit_stack(handle_of(message))
 
     def _nothing(self, message: Received) -> None:
-        """Errors that wait are told by whoever answers."""
+        """Errors that wait are sent with the next reply."""
 
 
 _LIMIT = "--timeout or KERNELWRIGHT_TIMEOUT sets this limit"

@@ -199,6 +199,7 @@ class CudaGpu:
             self.driver.unload(loaded.handle)
 
     def function(self, loaded: CudaLoaded, kernel: str) -> int:
+        """The kernel's handle. Raises ``Misuse`` for one that is not there."""
         found = loaded.functions.get(kernel)
         if found is None:
             try:

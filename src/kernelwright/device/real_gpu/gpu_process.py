@@ -40,7 +40,7 @@ class Serving:
         return self._gpu is not None and self._gpu.poisoned is not None
 
     def find(self, ordinal: int) -> str:
-        """The GPU's UUID, asked without making a context."""
+        """The GPU's UUID, asked without making a context. Raises ``DeviceError`` for one that this machine lacks."""
         self._driver = Driver()
         count = self._driver.count()
         if not 0 <= ordinal < count:

@@ -1,7 +1,7 @@
-"""One user of a GPU at a time: a lock between all processes of a user, so that nobody's measurements disturb another's.
+"""One user of a GPU at a time: a lock between all processes of a user, so that no measurement disturbs another.
 
 The lock is the system's own (flock) on a file in the cache folder. It ends with the process that holds it, however that
-ends, so it cannot go stale; the file says who holds it, for the message of whoever waits.
+ends, so it cannot go stale; the file says who holds it, for the message of a process that waits.
 """
 
 from __future__ import annotations

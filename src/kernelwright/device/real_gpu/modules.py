@@ -79,6 +79,7 @@ class CudaModules:
         return self.modules[number]
 
     def kernel(self, number: int) -> _Kernel:
+        """The kernel with this number. Raises ``Refused`` for one that there is not."""
         if number not in self.kernels:
             raise Refused(CudaError.INVALID_DEVICE_FUNCTION)
         return self.kernels[number]
@@ -93,7 +94,8 @@ class CudaModules:
             raise Refused(CudaError.INVALID_DEVICE_FUNCTION, error.message) from None
 
     def layout(self, number: int) -> tuple[list[Parameter], int]:
-        """The kernel's parameters and the bytes of all. Of nvcc's code, which has no table of ours, the driver tells."""
+        """The kernel's parameters and the bytes of all. Of nvcc's code, which has no table of ours, the driver tells.
+        Raises ``Refused`` for one that there is not."""
         kernel = self.kernel(number)
         if kernel.module.format == ModuleFormat.BLOB:
             entry = next((k for k in kernel.module.content.kernels if k.name == kernel.name), None)

@@ -181,7 +181,7 @@ class CudaWorker:
         self._buffers, self._staged_in = tuple(buffers), 0
 
     def sample(self, job: Job, *, cold: bool = False, timeout_s: float | None = None) -> float:
-        """One time of a launch in microseconds, for whoever decides after each how many more to take (``evaluate.measure``).
+        """One time of a launch in microseconds, for the caller, who decides after each how many more to take (``evaluate.measure``).
 
         Finds the staged buffers as they were given, every time. Raises ``DeviceError`` when the kernel fails or does not end.
         """

@@ -117,7 +117,7 @@ class Body:
     # -- values ----------------------------------------------------------------------------------------------------
 
     def ref(self, value: Value) -> str:
-        """How translated code writes a value."""
+        """How translated code writes a value. Raises ``CompileError`` for one that is used before it is made."""
         name = self.names.get(value)
         if name is None:
             if not value.is_constant:
@@ -447,6 +447,7 @@ def _stored(type: Type, text: str) -> str:
 
 
 def space_of(pointer: Value) -> int:
+    """The address space of a pointer."""
     assert isinstance(pointer.type, PointerType), f"{pointer.type} is no pointer"
     return pointer.type.address_space
 

@@ -44,7 +44,7 @@ class ReferenceResult:
     instructions: int
     """Instructions executed, all threads together. Phis and terminators count."""
     findings: tuple[Fault, ...] = ()
-    """What a watched launch noticed without stopping: races, reads of memory nobody wrote."""
+    """What a watched launch noticed without stopping: races, reads of unwritten memory."""
     overreads: tuple[Overread, ...] = ()
     """Reads past a buffer that were let pass."""
     exited_early: bool = False
@@ -158,7 +158,7 @@ def run_reference(
     ``parameters`` is the packed parameter buffer: every parameter at its natural alignment, structs passed by value
     included. ``shared_bytes`` is the dynamic shared memory, ``budget`` the loop iterations that all threads together may
     make. ``variables`` are the module's device variables when they are in memory already (``load_variables``); otherwise
-    they are loaded, with their initial values, for this launch. ``watch`` looks for races and for reads of memory nobody
+    they are loaded, with their initial values, for this launch. ``watch`` looks for races and for reads of unwritten memory
     wrote; what it sees is in the result's ``findings``. ``overread`` is the byte that a read past a buffer gives, None where that
     is a fault. ``is_cooperative``: blocks may wait for all of the grid. ``stack_bytes``: of each thread, where functions call
     themselves. A ``Translation`` in place of the module saves the work of

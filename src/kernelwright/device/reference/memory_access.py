@@ -31,6 +31,7 @@ def find_generic(t: Thread, address: int, size: int, align: int, code: str, site
 
 
 def find_global(t: Thread, address: int, size: int, align: int, code: str, site: int, write: bool = False) -> Place:
+    """The bytes of an access to global memory; ends the thread with a fault where there are none, or it is misaligned."""
     if address & (align - 1):
         _misaligned(t, address, size, align, site, write)
     memory = t.block.launch.memory
@@ -56,6 +57,7 @@ def find_shared(t: Thread, offset: int, size: int, align: int, code: str, site: 
 
 
 def find_local(t: Thread, offset: int, size: int, align: int, code: str, site: int, write: bool = False) -> Place:
+    """The same of a thread's local memory."""
     return _find_in_region(t, t.local, "local memory", LOCAL_BASE, offset, size, align, code, site, write)
 
 

@@ -1,6 +1,6 @@
 """Other bits for NaNs, to find out whether a kernel's result depends on them.
 
-A NaN that arithmetic makes has the bits of whoever computes it: executors may differ. A kernel that looks at them as an
+A NaN that arithmetic makes has the bits of the executor that computes it: executors may differ. A kernel that looks at them as an
 integer comes to results that mean nothing.
 """
 

@@ -24,4 +24,5 @@ def call_through(body: Body, i: Instruction) -> None:
 
 
 def bad_call(t: Thread, site: int) -> None:
+    """Ends the thread: what it calls is no device function of this type."""
     raise Stop("trap", "a call through a pointer that is the address of no device function of this type", t, site)

@@ -1,7 +1,7 @@
 """Races and reads of unwritten memory, found by watching every access of a launch byte by byte.
 
 Two accesses to the same byte race when they come from different threads, at least one writes, not both are atomic, and
-nothing orders them. What orders: barriers of the block, ``__syncwarp``, and atomics on the same address (whoever reads an
+nothing orders them. What orders: barriers of the block, ``__syncwarp``, and atomics on the same address (a thread that reads an
 atomic has seen what its writer did before). Shuffles and votes order nothing, as CUDA says. Volatile accesses to global
 memory count as atomic, because programs signal through them; in shared memory they do not, because there they hide
 missing ``__syncwarp``s.
@@ -139,7 +139,7 @@ class Watch:
         self._signal(t, base)
 
     def copied(self, t: Thread, to: int, source: int, size: int, site: int, old: bytes) -> None:
-        """After a copy: padding may be copied though nobody wrote it, so unwritten bytes stay unwritten."""
+        """After a copy: padding may be copied unwritten, so unwritten bytes stay unwritten."""
         flags = self._flags(t, source, size)
         kept = None if flags is None else bytes(flags)
         self.read(t, source, size, site, check_written=False)
@@ -252,7 +252,7 @@ class Watch:
         if flags is None or all(flags) or ("uninitialised", site, -1, False) in self._reported:
             return
         self._reported.add(("uninitialised", site, -1, False))
-        message = f"reads {size} byte{'s' if size != 1 else ''} that nobody has written"
+        message = f"reads {size} byte{'s' if size != 1 else ''} that were never written"
         self.findings.append(Finding("uninitialised", message, t, site, address, size, False, False, None))
 
 

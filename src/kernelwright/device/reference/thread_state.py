@@ -190,7 +190,7 @@ class RunningLaunch:
             raise Stop("endless", "the kernel does not end: its budget of loop iterations is used up", thread, site)
 
     def tick(self) -> int:
-        """A clock that moves whenever somebody looks."""
+        """A clock that moves whenever it is read."""
         self.time += 1
         return self.time
 

@@ -31,7 +31,7 @@ class Allocations:
         self.start_over()
 
     def start_over(self) -> None:
-        """Nothing is allocated any more; the arena is somebody else's to reset."""
+        """Nothing is allocated any more; the arena is reset elsewhere."""
         self._arena.host_writes = any(buffer.is_shared for buffer in self._arena.buffers)
         self._sizes: dict[int, int] = {}
         self._count = 0

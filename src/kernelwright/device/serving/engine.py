@@ -255,7 +255,7 @@ class Engine:
         return chosen, self._aside(execution) if is_due else None
 
     def _aside(self, execution: Execution) -> float | None:
-        """What a launch would take, made on a copy of the memory; None where nobody knows."""
+        """What a launch would take, made on a copy of the memory; None where it is unknown."""
         gpu = self.gpu()
         assert self._timing is not None
         self._under_way.began = time.monotonic()

@@ -30,7 +30,7 @@ class Observed(Protocol):
         """The device's memory. A program without room at our addresses gets another, before it has used any."""
 
     def definition(self, kernel: str) -> Location | None:
-        """Where the kernel with this mangled name is defined; None when nobody knows."""
+        """Where the kernel with this mangled name is defined; None when it is unknown."""
 
 
 class Observer:

@@ -203,7 +203,7 @@ class Registered:
         return self._swapped.get(kernel.name) or self.load(kernel.module)
 
     def loaded_of(self, name: str) -> Loaded | None:
-        """The module that holds the kernel called ``name``; None when nobody registered it. Raises ``Refused``."""
+        """The module that holds the kernel called ``name``; None when nothing registered it. Raises ``Refused``."""
         owner = next((k.module for k in self._kernels.values() if k.name == name), None)
         return self.load(owner) if owner is not None else None
 
@@ -215,7 +215,7 @@ class Registered:
         """From now on the kernel called ``name`` is the one in the blob ``data``; without data, its own again.
 
         The new code sees the old one's device variables. Raises ``Refused`` for a blob that is damaged or has no such
-        kernel, and for a kernel that nobody registered.
+        kernel, and for a kernel that nothing registered.
         """
         owner = next((k.module for k in self._kernels.values() if k.name == name), None)
         if owner is None:
@@ -242,6 +242,7 @@ class Registered:
         return found
 
     def set_attribute(self, number: int, attribute: int, value: int) -> None:
+        """Sets an attribute of a kernel. Raises ``Refused`` for a value that it cannot have."""
         kernel = self._kernel(number)
         if attribute == MAX_DYNAMIC_SHARED:
             kernel.max_dynamic_shared_bytes = value

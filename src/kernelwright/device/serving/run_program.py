@@ -50,7 +50,7 @@ class Ran:
     signal: int = 0
     """The signal that ended it, or that ended us; 0: it ended by itself."""
     interrupted: bool = False
-    """Somebody asked us to end it."""
+    """We were asked to end it."""
     overdue: bool = False
     """It was ended because its time was up."""
     results: list[bytes] = field(default_factory=list)

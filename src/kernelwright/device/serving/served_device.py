@@ -65,10 +65,10 @@ class ServedDevice(Protocol):
         """Sentences for the person when the program has ended: of kernels that have no time and should, for instance."""
 
     def definition(self, kernel: str) -> Location | None:
-        """Where the kernel with this mangled name is defined; None when nobody knows."""
+        """Where the kernel with this mangled name is defined; None when it is unknown."""
 
     def stop(self, tell: Tell) -> bool:
         """Called beside a call that does not return: the program is gone, or its kernel does not end. False when none runs."""
 
     def progress(self) -> tuple[str, int] | None:
-        """The kernel that runs and how many of its blocks are done; None when none runs, or nobody knows."""
+        """The kernel that runs and how many of its blocks are done; None when none runs, or it is unknown."""

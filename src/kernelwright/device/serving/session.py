@@ -69,7 +69,7 @@ class Session:
         return self.device.arena
 
     def definition(self, kernel: str) -> Location | None:
-        """Where the kernel with this mangled name is defined; None when nobody knows."""
+        """Where the kernel with this mangled name is defined; None when it is unknown."""
         return self.device.definition(kernel)
 
     def report(self) -> list[dict[str, Any]]:

@@ -91,7 +91,7 @@ class VirtualDevice:
         self.tally = Tally()
         self._overreads = OverreadPlaces()
         self.text: list[bytes] = []
-        """What kernels have printed since somebody took it."""
+        """What kernels have printed since it was last taken."""
         self._settings = settings
         self._observers = (self.tally, self._overreads, *observers)
         self._timed = timed
@@ -369,7 +369,7 @@ class VirtualDevice:
         self._timeline.wait(message.body.stream, message.body.event)
 
     def _event_create(self, message: Received) -> None:
-        """An event takes no room before it is recorded; but from now on somebody may ask how long things take."""
+        """An event takes no room before it is recorded; but from now on the program may ask how long things take."""
         assert isinstance(message.body, wire.Event)
         if not message.body.flags & _NO_TIMING:
             for part in self._parts:
@@ -413,7 +413,7 @@ class VirtualDevice:
         self._enter(part)
 
     def _forget_device(self, part: Part) -> None:
-        """One of several: its memory goes, but for managed variables, which all of them have; and nobody is its peer any more."""
+        """One of several: its memory goes, but for managed variables, which all of them have; and it has no peer any more."""
         managed = self.engine.registered.managed_addresses()
         for buffer in self.arena.buffers:
             if buffer.device == part.number and not any(buffer.address <= a < buffer.end for a in managed):

@@ -32,7 +32,7 @@ class Stoppable(Protocol):
 
 
 class UnderWay:
-    """What a device is doing, as far as the watchdog and whoever serves tell each other."""
+    """What a device is doing, as far as the watchdog and the server tell each other."""
 
     def __init__(self) -> None:
         self.began: float | None = None

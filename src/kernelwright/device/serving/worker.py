@@ -80,6 +80,7 @@ def _leave(code: int) -> NoReturn:
 
 
 def complain(error: BaseException) -> None:
+    """Says on standard error what went wrong: a sentence, or the report of a defect."""
     from kernelwright.device.serving.errors import defect
     from kernelwright.errors import KernelwrightError
 

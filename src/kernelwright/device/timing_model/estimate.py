@@ -418,5 +418,5 @@ def _sources(
         "calibration": str(calibration),
     }
     if layout.unmatched:
-        found["without frequency"] = f"{layout.unmatched} instructions of blocks that nobody counted"
+        found["without frequency"] = f"{layout.unmatched} instructions of uncounted blocks"
     return found

@@ -25,7 +25,7 @@ ROUNDS = 20
 """Times that all factors are gone through with one step, at most."""
 LEAST_ROWS = 3
 CONSTANTS = (*(name for name in FACTORS if name != "scale"), "norm")
-"""What is fitted where nobody says otherwise: without the scale, which moves what all factors together move."""
+"""What is fitted unless told otherwise: without the scale, which moves what all factors together move."""
 
 
 @dataclass(frozen=True, eq=False)

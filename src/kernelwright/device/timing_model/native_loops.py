@@ -48,6 +48,7 @@ def run_block(
     """``model_block`` of loops.c: cycles, barriers, and cycles the barriers themselves took; ``cost`` is added to.
 
     ``own``: per entry of ``paths`` where its waits begin, and the waits.
+    Raises ``ToolError`` when memory runs out.
     """
     begins, known = (_address(each) for each in own) if own is not None else (None, None)
     cycles, barriers, extra = ctypes.c_int64(), ctypes.c_int64(), ctypes.c_int64()
@@ -70,7 +71,8 @@ def replay(
     blocks: int,
 ) -> tuple[Integers, Integers, npt.NDArray[np.uint8]]:
     """``model_caches`` of loops.c; ``l1`` and ``l2`` are sets and ways. Per access the counts of ``COLUMNS``; per block
-    sectors read from and written to memory; per line asked for, where the slowest of its sectors came from: L1, L2, memory."""
+    sectors read from and written to memory; per line asked for, where the slowest of its sectors came from: L1, L2, memory.
+    Raises ``ToolError`` when memory runs out."""
     counts = np.zeros((max(1, accesses), len(COLUMNS)), np.int64)
     by_block = np.zeros((max(1, blocks), 2), np.int64)
     come_from = np.zeros(len(lines), np.uint8)

@@ -183,9 +183,9 @@ def _taken(
     if made_from == home:
         return known[paths.execution[entries]]
     begins, homes = paths.begins_of(made_from), paths.begins_of(home)
-    nobody = 0.0 if guarded else float(UNKNOWN)
+    without = 0.0 if guarded else float(UNKNOWN)
     if not len(begins):
-        return np.full(len(entries), nobody)
+        return np.full(len(entries), without)
     if _comes_first(paths, begins, homes):
         found = begins[np.maximum(0, np.searchsorted(begins, entries) - 1)]
         own = np.maximum(0, np.searchsorted(homes, entries, side="right") - 1)
@@ -197,7 +197,7 @@ def _taken(
         again = np.concatenate([homes, [len(paths.keys)]])
         behind = np.searchsorted(again, entries, side="right").clip(max=len(again) - 1)
         there = (following < len(begins)) & (found < np.minimum(again[behind], paths.until[entries]))
-    return np.where(there, known[paths.execution[found]], nobody)
+    return np.where(there, known[paths.execution[found]], without)
 
 
 def _comes_first(paths: _Paths, begins: npt.NDArray[np.int64], homes: npt.NDArray[np.int64]) -> bool:

@@ -12,7 +12,7 @@ MAX_THREADS = 1024
 
 
 def resident_blocks(gpu: Gpu, threads: int, registers: int, shared_bytes: int) -> int:
-    """``registers`` per thread, 0 when nobody knows; ``shared_bytes`` per block, static and dynamic. 0: it does not fit."""
+    """``registers`` per thread, 0 when it is unknown; ``shared_bytes`` per block, static and dynamic. 0: it does not fit."""
     sm = gpu.sm
     if not 0 < threads <= MAX_THREADS or shared_bytes > sm.shared_per_block:
         return 0

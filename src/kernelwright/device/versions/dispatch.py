@@ -73,7 +73,7 @@ class Dispatch:
     # -- what can be used ----------------------------------------------------------------------------------------------
 
     def fitting(self, loaded: Loaded, kernel: str, block: Triple, own: Iterable[Version] = ()) -> Fittings | None:
-        """The versions for a kernel of ``loaded`` that run with this block; None when nobody has given any. ``own``: those in the
+        """The versions for a kernel of ``loaded`` that run with this block; None when it was not given. ``own``: those in the
         program, which are tried after the ones given."""
         versions = [version for version in (*self._given, *own) if version.kernel == kernel]
         if not versions:

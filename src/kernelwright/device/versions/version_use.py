@@ -19,6 +19,7 @@ Shape = tuple[Any, ...]
 
 
 def shape_of(launch: Launch) -> Shape:
+    """Grid, block and dynamic shared bytes."""
     return launch.grid, launch.block, launch.shared_bytes
 
 
@@ -66,7 +67,7 @@ class VersionUse:
 
     @property
     def original_us(self) -> float | None:
-        """What the original would have taken for the same launches, from those that both ran at; None where nobody knows."""
+        """What the original would have taken for the same launches, from those that both ran at; None where it is unknown."""
         total = 0.0
         for shape, (_, time) in self.by_shape.items():
             sample = self.samples.get(shape)

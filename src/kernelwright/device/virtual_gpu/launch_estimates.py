@@ -134,7 +134,7 @@ class Timing:
         try:
             self.last = self.examine(loaded, launched)
         except KernelwrightError as error:
-            # The kernel has run; that nobody knows its time is no reason to fail.
+            # The kernel has run; that its time is unknown is no reason to fail.
             self.untimed[launched.kernel] = error.message
             return launched
         return replace(launched, estimate=self.last[1])
@@ -178,7 +178,7 @@ class Timing:
         return replace(observed, warm=self._history.warm(observed)) if self._warm else observed
 
     def examine(self, loaded: Loaded, launched: Launched) -> tuple[Observed, Estimate]:
-        """What was observed of a launch, accesses as its code makes them, and its estimate. Of a launch that nobody logged,
+        """What was observed of a launch, accesses as its code makes them, and its estimate. Of a launch that was not logged,
         only what was counted is known.
 
         A launch is looked at once: asking again finds its own data in the caches. Raises ``CompileError`` for code that has

@@ -76,7 +76,7 @@ class RepeatedLaunches:
         """What ``run`` gives, and memory as it leaves it. Raises as ``run``.
 
         ``notes``: arrays besides memory that it reads and writes. Where the host may write to memory meanwhile, only a launch that
-        left memory as it was is kept: nobody else can have changed anything then.
+        left memory as it was is kept: nothing else can have changed anything then.
         """
         earlier = self._earlier.get(key)
         if earlier is None:

@@ -60,7 +60,7 @@ def bounded_arguments(original: Original, launches: Sequence[LaunchFacts]) -> It
         if not argument.is_used or _refused(original, index):
             continue
         if any(index >= len(facts.arguments) for facts in launches):
-            continue  # nobody knows what they were given
+            continue  # it is unknown what they were given
         values = [int.from_bytes(facts.arguments[index], "little", signed=True) for facts in launches]
         if min(values) < 0:
             continue
@@ -85,6 +85,7 @@ def _refused(original: Original, index: int) -> str | None:
 
 
 def in_words(original: Original, edit: BoundArgument) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     return Words("promise", f"{describe_argument(original, edit.index)} is from {edit.low} to {edit.high}")
 
 

@@ -69,6 +69,7 @@ def changes(original: Original) -> Iterator[ChangeConstant]:
 
 
 def in_words(original: Original, edit: ChangeConstant) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.user)
     before = describe_operand(original, edit.user, edit.index)
     return Words("specialised constant", f"the constant {before} of {what} is {describe_value(edit.value)}", location)

@@ -63,6 +63,7 @@ def conditions(original: Original) -> Iterator[ConstantCondition]:
 
 
 def in_words(original: Original, edit: ConstantCondition) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.user)
     outcome = "true" if edit.outcome else "false"
     if edit.user in original.latches:

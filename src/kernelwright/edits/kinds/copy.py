@@ -4,7 +4,7 @@
              store float %b, ptr %p                  %c0 = fmul float %x, %y
                                                      store float %c0, ptr %p
 
-A copy nobody uses has no effect, so an operand further on becomes the copy. Operands that are not there in the new place
+A copy nothing uses has no effect, so an operand further on becomes the copy. Operands that are not there in the new place
 become the recorded choices. A copied store or barrier has its effect by itself.
 """
 
@@ -94,6 +94,7 @@ def anywhere(dice: Dice) -> Id:
 
 
 def in_words(original: Original, edit: Copy) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.source)
     before, _ = describe_instruction(original, edit.before)
     done = f"{what} is done once more before {before}"

@@ -21,8 +21,8 @@ from kernelwright.edits.original import Id, Original
 from kernelwright.lazy_dataclasses import dataclass
 
 FIRST, NEAREST = 2, 4
-"""Values that a load is listed to be deleted in favour of: the kernel's first, which hang on nothing else and are often what
-is asked, and the nearest ones. In this order: of two that come to the same, the one that hangs on less leaves more to go."""
+"""Values that a load is listed to be deleted in favour of: the kernel's first, which depend on nothing else and are often what
+is asked, and the nearest ones. In this order: of two that come to the same, the one that depends on less leaves more to go."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,7 @@ def deletions_of_the_rest(original: Original) -> Iterator[Delete]:
 
 
 def in_words(original: Original, edit: Delete) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.subject)
     node = original.nodes.get(edit.subject)
     value = describe_value(edit.value) if edit.value else ""

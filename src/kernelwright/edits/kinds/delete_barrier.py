@@ -52,6 +52,7 @@ def barriers(original: Original) -> Iterator[DeleteBarrier]:
 
 
 def in_words(original: Original, edit: DeleteBarrier) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.subject)
     return Words("removed barrier", f"{what} is gone", location)
 

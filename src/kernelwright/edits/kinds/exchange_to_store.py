@@ -55,7 +55,7 @@ class ExchangeToStore:
 
 
 def is_exchange(node: Node) -> bool:
-    """Whether it is an exchange that could be a store, if nobody used what it finds."""
+    """Whether it is an exchange that could be a store, if what it finds were unused."""
     i = node.instruction
     if not node.is_free or i.opcode != "atomicrmw" or i.operation != "xchg":
         return False
@@ -63,7 +63,7 @@ def is_exchange(node: Node) -> bool:
 
 
 def draw(dice: Dice) -> ExchangeToStore | None:
-    """Any exchange that finds what nobody uses, and is none of those already."""
+    """Any exchange that finds what nothing uses, and is none of those already."""
     draft = dice.draft
     if has_fences(draft.original):
         return None
@@ -74,7 +74,7 @@ def draw(dice: Dice) -> ExchangeToStore | None:
 
 
 def exchanges(original: Original) -> Iterator[ExchangeToStore]:
-    """Every exchange that finds what nobody uses, in a kernel without fences."""
+    """Every exchange that finds what nothing uses, in a kernel without fences."""
     for id in original.free if not has_fences(original) else ():
         node = original.nodes[id]
         if is_exchange(node) and node.result not in original.uses:
@@ -82,6 +82,7 @@ def exchanges(original: Original) -> Iterator[ExchangeToStore]:
 
 
 def in_words(original: Original, edit: ExchangeToStore) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.subject)
     return Words("unused value", f"{what} is a store: the value it finds is unused", location)
 

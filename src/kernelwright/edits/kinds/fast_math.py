@@ -79,6 +79,7 @@ def fast_math(original: Original) -> Iterator[FastMath]:
 
 
 def in_words(original: Original, edit: FastMath) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.subject)
     return Words("precision", f"{what} may be computed with {edit.flag}", location)
 

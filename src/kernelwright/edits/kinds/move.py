@@ -54,10 +54,10 @@ PAST = 4
 
 
 def reorderings(original: Original) -> Iterator[Move]:
-    """Moves within a block that no value hangs on: loads and slow operations as early as their operands are there, slow ones
+    """Moves within a block that no value depends on: loads and slow operations as early as their operands are there, slow ones
     as late as their first user, stores and barriers behind the loads that follow.
 
-    A compiler does none of these where it cannot tell that the memory is another, or that nobody waits; nor does the assembler
+    A compiler does none of these where it cannot tell that the memory is another, or that nothing waits; nor does the assembler
     look beyond a slow path, which ends its block.
     """
     draft = unchanged(original)
@@ -114,6 +114,7 @@ def draw(dice: Dice) -> Move | None:
 
 
 def in_words(original: Original, edit: Move) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.subject)
     before, _ = describe_instruction(original, edit.before)
     return Words("order", f"{what} stands before {before}", location)

@@ -4,7 +4,7 @@
              bar.sync 0;                                                               bar.warp.sync -1;
 
 The last steps of a reduction in shared memory concern 32 threads and fewer, and their barriers make all the block wait. A warp's own
-barrier orders these threads just as well, and nobody else has anything to wait for. Blocks have one row of threads (guards
+barrier orders these threads just as well, and no other thread has anything to wait for. Blocks have one row of threads (guards
 ``block.y <= 1``, ``block.z <= 1``). It relies on no thread reading or writing what a thread of another warp writes on the other side,
 before the next barrier of the block that is left; the solver is asked (``prove/obligations/barriers.py``).
 """
@@ -143,6 +143,7 @@ def _leads_to_shared(pointer: object) -> bool:
 
 
 def in_words(original: Original, edit: NarrowBarrier) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.subject)
     return Words("order", f"{what} is one of each warp", location)
 

@@ -73,6 +73,7 @@ def _refused(original: Original, index: int) -> str | None:
 
 
 def in_words(original: Original, edit: NoAlias) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what = describe_argument(original, edit.index)
     return Words("promise", f"no other argument reaches the memory behind '{what}'")
 

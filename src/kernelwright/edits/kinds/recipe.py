@@ -113,6 +113,7 @@ def _toggled(names: tuple[str, ...], name: str) -> tuple[str, ...]:
 
 
 def in_words(original: Original, edit: Recipe) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     parts = [f"level {edit.level}"] if edit.level != 3 else []
     parts += [f"{edit.rounds} rounds"] if edit.rounds != 1 else []
     parts += [f"then {', '.join(edit.passes)}"] if edit.passes else []

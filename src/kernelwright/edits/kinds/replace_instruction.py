@@ -68,6 +68,7 @@ def draw(dice: Dice) -> ReplaceInstruction | None:
 
 
 def in_words(original: Original, edit: ReplaceInstruction) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.subject)
     by, _ = describe_instruction(original, edit.source)
     return Words("reused value", f"{what} is a copy of {by}", location)

@@ -75,6 +75,7 @@ def other_constant_operands(original: Original) -> Iterator[ReplaceOperand]:
 
 
 def in_words(original: Original, edit: ReplaceOperand) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.user)
     type, _, value = edit.value.partition(" ")
     before = describe_operand(original, edit.user, edit.index)

@@ -2,7 +2,7 @@
 
     before   whatever the other edits rely on          after   the same, checked at each launch: argument 3 >= 1
 
-What a proof finds to be needed becomes part of the genome this way, so that whoever runs the variant asks for it.
+What a proof finds to be needed becomes part of the genome this way, so that it is asked for wherever the variant is run.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ def _read(value: Any) -> str:
 
 
 def in_words(original: Original, edit: RequireLaunch) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     try:
         return Words("promise", f"at each launch: {guard_of(edit.guard)}")
     except (ValueError, KeyError, TypeError):

@@ -58,6 +58,7 @@ def draw(dice: Dice) -> Swap | None:
 
 
 def in_words(original: Original, edit: Swap) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     first, location = describe_instruction(original, edit.first)
     second, _ = describe_instruction(original, edit.second)
     return Words("order", f"{first} and {second} change places", location)

@@ -60,6 +60,7 @@ def unrollings(original: Original) -> Iterator[Unroll]:
 
 
 def in_words(original: Original, edit: Unroll) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     location = original.location(edit.subject)
     how = {0: "wholly unrolled", 1: "not unrolled"}.get(edit.count, f"unrolled {edit.count} times")
     return Words("compile recipe", f"the loop is {how}", location)

@@ -3,7 +3,7 @@
     before   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)          after   call void @llvm.nvvm.bar.warp.sync(i32 -1)
              bar.sync 0;                                                               bar.warp.sync -1;
 
-A warp's own barrier orders its lanes and their memory just as well and costs next to nothing, for nobody has to be waited for. The
+A warp's own barrier orders its lanes and their memory just as well and costs next to nothing, for no other warp has to be waited for. The
 meaning stays as long as the guard holds: blocks of at most 32 threads. It is what makes removing such barriers look so good
 (paper 000, section 6): without any, the kernel leans on lanes that run in step.
 """
@@ -63,6 +63,7 @@ def of_one_warp(original: Original, launches: Sequence[LaunchFacts]) -> Iterator
 
 
 def in_words(original: Original, edit: WarpBarriers) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     return Words("specialised input", f"blocks have at most {WARP} threads, so that the warp's own barriers do")
 
 

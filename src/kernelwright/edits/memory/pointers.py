@@ -3,7 +3,7 @@
     %at = getelementptr float, ptr %p, i64 %i          %at comes from argument 0, the load reads through it
     %v = load float, ptr %at
 
-Of a kernel that finds pointers in memory nothing is known: whoever asks looks at ``Original.finds_pointers`` first.
+Of a kernel that finds pointers in memory nothing is known: the caller looks at ``Original.finds_pointers`` first.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Whether a pointer argument can be said to share nothing, other threads of the launch included.
 
-``noalias`` says more than that buffers do not overlap: while the kernel runs, nobody else changes what is accessed through the
+``noalias`` says more than that buffers do not overlap: while the kernel runs, no other thread changes what is accessed through the
 pointer, nor sees it change (LLVM's language reference). LLVM then takes loads from before a barrier for loads behind it:
 
     %x = load i32, ptr %own          ; %p is noalias

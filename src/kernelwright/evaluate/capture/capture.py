@@ -317,6 +317,7 @@ def launch_as_json(launch: Launch) -> dict[str, Any]:
 
 
 def launch_from_json(value: Mapping[str, Any]) -> Launch:
+    """A launch as a capture's index has it. Raises ``KeyError`` and ``ValueError`` for anything else."""
     parameters = bytes.fromhex(value["arguments"])
     return Launch(
         value["kernel"], _triple(value["grid"]), _triple(value["block"]), parameters, int(value["shared_bytes"]),

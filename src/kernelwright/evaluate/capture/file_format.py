@@ -86,7 +86,7 @@ class RecordWriter:
 
     @classmethod
     def reopen(cls, path: Path) -> RecordWriter:
-        """To add records behind those of a whole file that nobody writes any more. Raises ``Misuse`` when it is not there."""
+        """To add records behind those of a whole file that nothing writes any more. Raises ``Misuse`` when it is not there."""
         writer = cls.__new__(cls)
         writer.path, writer._known = path, set()
         try:

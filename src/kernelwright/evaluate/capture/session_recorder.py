@@ -93,7 +93,7 @@ class Recorder(Observer):
             taken = set(self._names.values())
             name = next(n for i in range(len(taken) + 1) if (n := f"{source}#{i + 1}" if i else source) not in taken)
             self._names[id(loaded)] = name
-            self._kept_modules.append(loaded)  # as long as it lives, nobody else has its id
+            self._kept_modules.append(loaded)  # as long as it lives, no other object has its id
             addresses = {n: b.address for n, b in loaded.variables.buffers.items()}
             self._open.module(name, print_module(loaded.module), None, addresses)
         return name
@@ -160,5 +160,5 @@ class Recorder(Observer):
             self._known.pop(buffer, None)
 
     def end(self) -> None:
-        """Leaves the file as it is: how the program ends is for somebody else to add (``end_capture``)."""
+        """Leaves the file as it is: how the program ends is added elsewhere (``end_capture``)."""
         self._open.leave_open()

@@ -1,4 +1,4 @@
-"""Recording: the writer of capture files, driven by whoever launches kernels.
+"""Recording: the writer of capture files, driven by the session that launches kernels.
 
     with CaptureWriter(path, ProgramIdentity(argv)) as writer:
         writer.module("app.cu", ir, ptx, variables)
@@ -113,7 +113,7 @@ class CaptureWriter:
         self._records.close()
 
     def close(self) -> None:
-        """Finishes the recording if nobody has."""
+        """Finishes the recording unless that was done."""
         if not self.finished:
             self.finish()
 

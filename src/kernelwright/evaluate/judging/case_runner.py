@@ -137,7 +137,7 @@ def kernel_called(modules: Modules, name: str) -> str:
 
 
 def triple(extent: Sequence[int]) -> Triple:
-    """One to three extents as CUDA's three."""
+    """One to three extents as CUDA's three. Raises ``Misuse`` for more, or none."""
     if not 1 <= len(extent) <= 3:
         raise Misuse(f"{tuple(extent)} is no grid or block", hint="give one to three numbers, as CUDA's dim3")
     x, y, z = (*(int(n) for n in extent), 1, 1)[:3]

@@ -59,7 +59,7 @@ class Site:
         if self.kind == "race":
             both = f"{ends[0].verb} at {ends[0]} and {ends[1].verb} at {ends[1]}"
             return f"a race in {kernel} ({both}, by {SCOPES[self.scope]})"
-        what = f"past {self.memory}" if self.kind == "out-of-bounds" else "of memory that nobody has written"
+        what = f"past {self.memory}" if self.kind == "out-of-bounds" else "of unwritten memory"
         return f"a read {what} in {kernel} (at {ends[0]})"
 
 

@@ -193,7 +193,7 @@ class Fitness(Generic[C]):
             raise Misuse(f"the original is rejected: {evaluated.outcome}", hint=self._way_out(evaluated.outcome))
         self.as_compiled_us = self._time_as_compiled(evaluated.outcome)
         self._remark(evaluated.outcome)
-        self._outcomes.clear()  # nobody has asked yet: the first who does has not seen it before
+        self._outcomes.clear()  # it was not asked for yet: the first who does has not seen it before
         return evaluated.outcome
 
     def _time_as_compiled(self, original: Ok) -> float:

@@ -56,7 +56,7 @@ class Judge:
         keeps_memory: bool = False,
     ) -> None:
         """``keeps_memory``: the device's memory stays from one case to the next, which saves most of what a small case takes.
-        Nobody else in the process can replay a recording then: it is for workers, which do nothing else."""
+        Nothing else in the process can replay a recording then: it is for workers, which do nothing else."""
         self.workload = workload
         self.executor = executor
         self.budget = budget
@@ -158,7 +158,8 @@ class Arenas:
         self._arenas: dict[tuple[int, int] | None, Arena] = {}
 
     def of(self, case: InProcessCase) -> Arena:
-        """An arena that a case may use until the next one is asked for; recordings find theirs at the recorded address."""
+        """An arena that a case may use until the next one is asked for; recordings find theirs at the recorded address.
+        Raises ``ToolError`` when there is no memory for it."""
         if self._owner != os.getpid():
             # A copy of the process that made them: memory would be shared with it, and with its other copies.
             for arena in self._arenas.values():

@@ -12,7 +12,7 @@ from kernelwright.evaluate.judging.variant_launches import Done
 
 
 def undefined_in(done: Iterable[Done]) -> set[Site]:
-    """Where they raced, or read memory that nobody has written; ``silent`` where no value differed."""
+    """Where they raced, or read unwritten memory; ``silent`` where no value differed."""
     sites = set()
     for each in done:
         places = Places(each.built.module.functions[each.built.kernel])

@@ -1,4 +1,4 @@
-"""What the original does undefined itself, in sentences for whoever starts a search: which kernel, which lines, which kind.
+"""What the original does undefined itself, in sentences for the person who starts a search: which kernel, which lines, which kind.
 
 the original races itself in expand_frontier: write at bfs.cu:29 and write at bfs.cu:29, by different blocks (no value differed)
 """
@@ -23,7 +23,7 @@ def remarks(sites: Iterable[Site], accept: str) -> list[str]:
         by_kernel.setdefault((site.kernel, site.kind), []).append(site)
     said = []
     for (kernel, kind), found in by_kernel.items():
-        what = "races itself" if kind == "race" else "reads memory that nobody has written"
+        what = "races itself" if kind == "race" else "reads unwritten memory"
         places = _places(found)
         more = f"; and {plural(len(places) - SHOWN, 'more place')}" if len(places) > SHOWN else ""
         said.append(f"the original {what} in {readable(kernel)}: {'; '.join(places[:SHOWN])}{more}")

@@ -34,7 +34,7 @@ class PastBuffers:
 
     @property
     def overread(self) -> int | None:
-        """The byte that such reads give; None where the original makes none, so that nobody else may."""
+        """The byte that such reads give; None where the original makes none, so that a variant may make none either."""
         return OVERREAD if self.farthest else None
 
     def byte_of(self, number: int) -> int | None:

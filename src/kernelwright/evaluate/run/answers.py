@@ -5,7 +5,7 @@
         answer.outcome, answer.fresh
 
 Answers come in the order asked, so that neither the number of workers nor a crash changes what a search is told. This is the
-only place that hands out work and records it, whatever the candidates are and whoever judges them.
+only place that hands out work and records it, whatever the candidates are and whatever judges them.
 """
 
 from __future__ import annotations

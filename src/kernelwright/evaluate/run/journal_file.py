@@ -105,7 +105,7 @@ class WriterLock:
 
 
 def writer_of(path: Path) -> str:
-    """Who writes the journal now, in words; empty when nobody does."""
+    """Who writes the journal now, in words; empty when no process does."""
     name = os.path.realpath(path)
     if (os.getpid(), name) in _open_here:
         return f"this process ({os.getpid()})"
@@ -197,7 +197,8 @@ def settle(connection: sqlite3.Connection) -> None:
 
 @contextmanager
 def telling(path: Path) -> Iterator[None]:
-    """Turns SQLite's errors into sentences with a way out."""
+    """Turns SQLite's errors into sentences with a way out.
+    Raises ``ToolError`` for a file that is damaged or cannot grow, ``Misuse`` for a run that is closed."""
     try:
         yield
     except (sqlite3.Error, UnicodeError, json.JSONDecodeError) as error:

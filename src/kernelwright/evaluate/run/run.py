@@ -20,7 +20,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self
 
-from kernelwright.errors import Misuse, ToolError
+from kernelwright.errors import Misuse, ToolError, check_kind
 from kernelwright.evaluate.candidate import AsWritten, C, Codec
 from kernelwright.evaluate.run.history_table import history_of
 from kernelwright.evaluate.run.journal import Event, Journal, Row
@@ -203,6 +203,7 @@ def kind_of(path: Path | str, known: Iterable[str]) -> str:
 
 
 def unreadable(folder: Path) -> Misuse:
+    """What is raised for a folder that holds no run of this version."""
     return Misuse(
         f"{folder} holds no run that this version can read",
         hint="kw runs lists the runs there are; a newer Kernelwright may have made it",
@@ -211,6 +212,7 @@ def unreadable(folder: Path) -> Misuse:
 
 def found_folder(path: Path | str) -> Path:
     """The folder of a run, given its path or its name below ``kw-runs``. Raises ``Misuse`` when there is none."""
+    check_kind(path, (str, Path), "a run", "give its name or folder: 'smooth-1'")
     given = Path(path)
     for folder in (given, Path(FOLDER) / given):
         if (folder / JOURNAL).is_file():
@@ -245,6 +247,20 @@ def new_folder(stem: str, parent: Path | None = None, *, name: str | None = None
                 number += 1
     except OSError as error:
         raise _not_writable(parent, error) from error
+
+
+def given_folder(folder: Path | str | None, stem: str) -> Path:
+    """The folder that a caller asked for, made if it is not there; a fresh one as ``new_folder`` makes it for None. Raises ``Misuse`` for
+    what names none, ``ToolError`` when it cannot be made."""
+    if folder is None:
+        return new_folder(stem)
+    check_kind(folder, (str, Path), "the folder of a run", "give its path")
+    made = Path(folder)
+    try:
+        made.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _not_writable(made, error) from error
+    return made
 
 
 def _named_folder(name: str, parent: Path) -> Path:

@@ -10,7 +10,7 @@ from typing import Any
 from kernelwright.architectures import architecture
 from kernelwright.device.real_gpu.availability import require_gpu
 from kernelwright.device.settings import real_gpu, virtual_gpu
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, check_names, reason
 from kernelwright.evaluate.judging.demands import ACCEPT, Demands
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.search.strategies import DEFAULT, PRESETS
@@ -48,7 +48,9 @@ class RunSettings:
 
     @classmethod
     def on(cls, device: str, **settings: Any) -> RunSettings:
-        """Settings for a device by its name. Raises ``ToolError`` and ``DeviceError`` for a real GPU that is not there."""
+        """Settings for a device by its name. Raises ``Misuse`` for one that there is not, and for settings that there are
+        not; ``ToolError`` and ``DeviceError`` for a real GPU that is not there."""
+        check_names(settings, (f.name for f in fields(cls) if f.name not in ("device", "gpu", "arch")), "a search")
         if not isinstance(device, str) or not device.startswith("cuda"):
             named = isinstance(device, str) and device != "auto"
             return cls(device=virtual_gpu(device).name if named else device, **settings)
@@ -105,7 +107,7 @@ class RunSettings:
             known = {f.name: value[f.name] for f in fields(cls) if f.name in value or f.name not in _OPTIONAL}
             return cls(**known | {"objectives": tuple(known["objectives"]), "kernels": tuple(known["kernels"])})
         except (KeyError, TypeError, ValueError) as error:
-            raise Misuse(f"this run's settings cannot be read ({error})", hint="start a new run") from error
+            raise Misuse(f"this run's settings cannot be read ({reason(error)})", hint="start a new run") from error
 
 
 _OPTIONAL = ("general", "sampled", "gpu", "arch")

@@ -285,7 +285,7 @@ class VariantRun(Run[C]):
         return None
 
     def explained(self, name: str) -> Mapping[str, Any] | None:
-        """What ``kw explain`` noted of the variant called ``v17``; None when nobody has asked."""
+        """What ``kw explain`` noted of the variant called ``v17``; None when it was not asked for."""
         for event in reversed(self.journal.events("explained")):
             if event.data.get("variant") == name:
                 found: Mapping[str, Any] = event.data
@@ -293,7 +293,7 @@ class VariantRun(Run[C]):
         return None
 
     def held_out(self, name: str) -> list[Mapping[str, Any]]:
-        """The speed-up of the variant called ``v17`` on each data set that is held out; none where nobody has asked."""
+        """The speed-up of the variant called ``v17`` on each data set that is held out; none where it was not asked for."""
         for event in reversed(self.journal.events("held-out")):
             if event.data.get("variant") == name:
                 return list(event.data["sets"])
@@ -302,7 +302,7 @@ class VariantRun(Run[C]):
     def transfer(self, name: str) -> Mapping[str, Any] | None:
         """What came of the variant called ``v17`` in the whole program on a larger set of data: ``data``, ``time_us`` and ``error``
         before and after, ``launches`` of its kernels and in how many it ran (``exchanged``), ``flags`` of its
-        kernels; or ``why`` nothing did. None where nobody has asked."""
+        kernels; or ``why`` nothing did. None where it was not asked for."""
         for event in reversed(self.journal.events("transfer")):
             if event.data.get("variant") == name:
                 found: Mapping[str, Any] = event.data
@@ -366,7 +366,7 @@ class VariantRun(Run[C]):
         fallen = self.fallen
         if self.ended and fallen is not None:
             return Misuse(
-                f"{self.name} has nothing faster that stands its proof: {fallen.name}, its fastest, does not",
+                f"{self.name} has nothing faster whose proof holds: {fallen.name}, its fastest, does not",
                 hint=f"name it: kw prove {self.folder}:{fallen.name}",
             )
         more = f"{self.resuming} {self.folder} goes on"

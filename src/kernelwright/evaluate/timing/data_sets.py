@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from kernelwright.evaluate.outcome import Ok
 
@@ -37,6 +38,12 @@ def per_set(times_us: Sequence[float], sets: Sequence[int]) -> list[float]:
 def as_figures(times_us: Sequence[float]) -> dict[str, float]:
     """The sets' times as figures of an outcome; none for a single set."""
     return {TIME_OF_SET.format(number): us for number, us in enumerate(times_us, 1)} if len(times_us) > 1 else {}
+
+
+def of_sets(figures: Mapping[str, Any]) -> str:
+    """What to say beside a run's time: that it is a mean of several sets' times, from an outcome's figures; nothing of a single set."""
+    count = sum(name.startswith("data set ") and name.endswith(" us") for name in figures)
+    return f" (geometric mean of {count} data sets)" if count > 1 else ""
 
 
 def speedups_by_set(original: Ok, outcome: Ok, base_us: float) -> list[float]:

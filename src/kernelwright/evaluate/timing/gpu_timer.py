@@ -55,7 +55,7 @@ OTHERS = ("us ", "data set ", "with_launches_us", "shortest_us")
 
 
 class Abandoned(BaseException):
-    """Nobody waits for the measurement any more. (No ``Exception``: the user's host functions must not catch it.)"""
+    """Nothing waits for the measurement any more. (No ``Exception``: the user's host functions must not catch it.)"""
 
 
 class GpuTimer:
@@ -92,7 +92,7 @@ class GpuTimer:
         Raises ``Misuse`` for another GPU than the run began on, and for an original that fails there or gives other outputs
         than it should; ``ToolError`` and ``DeviceError`` when there is no GPU to be had.
         """
-        self._find_gpu()  # not in the thread: whoever waits for a GPU that others use may give up
+        self._find_gpu()  # not in the thread: a person who waits for a GPU that others use may give up
         return self._wait(self._thread.submit(self._referred, found))
 
     def _find_gpu(self) -> None:

@@ -1,4 +1,4 @@
-"""Kernels as a GPU loads them: what a worker that has judged a candidate hands on to whoever times it on a real GPU.
+"""Kernels as a GPU loads them: what a worker that has judged a candidate hands on to the process that times it on a real GPU.
 
 LLVM and the assembler see a candidate's code in the worker alone, which may die of it.
 """

@@ -169,7 +169,7 @@ def how_it_ended(code: int, complained: Path, said: Path) -> str:
 
 
 def reader_of(reader: Reader) -> Callable[[str, Path], Arrays]:
-    """The function of (name, path) behind a reader. Raises ``Misuse`` for one nobody knows."""
+    """The function of (name, path) behind a reader. Raises ``Misuse`` for an unknown one."""
     if not isinstance(reader, str):
         return lambda name, path: {name: np.asarray(reader(path))}
     if reader == "text":

@@ -122,7 +122,7 @@ class Rules:
 
 
 def parse_rules(text: str) -> Rules:
-    """The table that ``text`` describes. Raises ``Misuse`` for a rule or an element type nobody knows."""
+    """The table that ``text`` describes. Raises ``Misuse`` for an unknown rule or an element type."""
     parts = [part.strip() for part in text.replace("\n", ";").split(";") if part.strip()]
     if not parts:
         raise Misuse("an empty text is no rule of comparison", hint=f"the forms are {FORMS}")

@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from kernelwright.errors import Misuse, ToolError
+from kernelwright.errors import Misuse, ToolError, reason
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.whole_program import Program
@@ -215,7 +215,7 @@ def subject_from_json(value: Any, folder: Path) -> Subject:
         if kind == "python":
             return PythonFile(str(folder / value["path"]), str(value["tolerance"]))
     except (KeyError, TypeError, ValueError) as error:
-        raise Misuse(f"this run does not say what it evolves ({error})", hint="start a new one") from error
+        raise Misuse(f"this run does not say what it evolves ({reason(error)})", hint="start a new one") from error
     raise Misuse(
         "this run evolves a workload that only the Python program that started it has",
         hint="resume it from there: kernelwright.evolve(workload, resume=...)",

@@ -48,7 +48,7 @@ def assembled(bundle: Bundle, ptx: str, arch: str, level: Level) -> bytes:
 
 def refused(message: str, bundle: Bundle, errors: list[tuple[int, str]]) -> Refused:
     """The individuals that own the lines of the errors, in the order of these, each with its first one and the line that it is
-    about. Nobody when the first error is in the frame."""
+    about. None when the first error is in the frame."""
     lines = bundle.text.splitlines()
     found: dict[int, CompileError] = {}
     for line, reason in errors:

@@ -33,7 +33,7 @@ class Image:
 
 
 class Refused(CompileError):
-    """Individuals that do not compile, by index, with the reason, in the order in which the compiler met them; none when nobody
+    """Individuals that do not compile, by index, with the reason, in the order in which the compiler met them; none when it was not
     knows whose fault it is."""
 
     def __init__(self, message: str, individuals: Mapping[int, CompileError] | None = None) -> None:

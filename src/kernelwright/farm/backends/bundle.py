@@ -10,7 +10,7 @@ CUDA C and PTX: individuals share kernels, and the block's y index says which of
     }
 
 LLVM-IR: each individual is a function ``before individual after`` of its own. For a GPU, kernels call them by the block's y
-index; for the host, whoever loads the code calls them.
+index; for the host, the code's loader calls them.
 
 A kernel of its own costs the assembler 0.2 to 0.5 ms, which individuals had better share; but its time grows faster than a
 kernel does, so that there is a best size.

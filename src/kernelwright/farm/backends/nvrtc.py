@@ -51,6 +51,7 @@ class Nvrtc:
         return f"{architecture(self.arch).name} NVRTC {version(path) if path else None}"
 
     def compile(self, population: Sequence[str], frame: Frame, level: Level = "quick") -> Image:
+        """Raises ``ToolError`` where NVRTC is not installed."""
         path = find_nvrtc()
         if path is None:
             raise ToolError("NVRTC is not installed", hint=INSTALL)

@@ -1,4 +1,4 @@
-"""LLVM-IR through our optimiser and no further: for whoever runs it as IR, such as the virtual GPU.
+"""LLVM-IR through our optimiser and no further: for what runs it as IR, such as the virtual GPU.
 
 No front end takes part, so that an individual is ready in a few milliseconds.
 """

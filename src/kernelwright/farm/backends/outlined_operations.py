@@ -80,7 +80,7 @@ def _with_fetches(population: Sequence[str]) -> tuple[Sequence[str], str]:
     def fetched(found: re.Match[str]) -> str:
         each = found.string
         if any(len(re.findall(rf"{found[name]}\b", each)) != 2 for name in ("q", "a")):
-            return found[0]  # somebody else wants the remainder
+            return found[0]  # another operation wants the remainder
         kind = found["size"], found["ahead"] or "0"
         needed.add(kind)
         return f"call ({found['r']}), kw_fetch_{'_'.join(kind)}, ({found['x']}, {found['y']}, {found['row']});\n\n"

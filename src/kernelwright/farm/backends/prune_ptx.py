@@ -1,4 +1,4 @@
-"""PTX without the functions and tables that nobody uses: an assembler reads, checks and translates them all the same.
+"""PTX without the functions and tables that nothing uses: an assembler reads, checks and translates them all the same.
 
 before   ``.func kw_sin_f32 ... .func kw_sin_f64 ...``, where individuals call ``kw_sin_f32``
 after    ``.func kw_sin_f32 ...``

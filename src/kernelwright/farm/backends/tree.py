@@ -1,4 +1,4 @@
-"""Nothing is compiled: individuals stay text, for whoever interprets them. The cheapest where cases are few."""
+"""Nothing is compiled: individuals stay text, for an interpreter. The cheapest where cases are few."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs without what has no effect: assignments that nobody reads, choices between nothing and nothing.
+"""Programs without what has no effect: assignments that nothing reads, choices between nothing and nothing.
 
 before   ``tmp = a; tmp = b; if (tmp < n) { tmp = 1; } y = b;``, where only y is read afterwards
 after    ``y = b;``

@@ -34,6 +34,7 @@ SUMS = np.cumsum(1.0 / np.arange(1, 65))
 
 
 def root_mean_square_error(y: NDArray[np.float32]) -> float:
+    """Fitness: the root of the mean squared error over all cases; NaN where an answer is none."""
     with np.errstate(all="ignore"):
         return float(np.sqrt(np.mean((y.astype(np.float64) - SUMS) ** 2)))
 

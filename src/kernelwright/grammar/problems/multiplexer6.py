@@ -32,6 +32,7 @@ WANTED = packed(CHOSEN)
 
 
 def wrong_settings(out: NDArray[np.uint32]) -> float:
+    """Fitness: settings of the six bits for which the answer is wrong, of 64."""
     return float(sum(int(word).bit_count() for word in out ^ WANTED))
 
 

@@ -31,6 +31,7 @@ SET_BITS = np.array([bin(n).count("1") for n in range(1 << 10)], np.int32)
 
 
 def wrong_bits(product: NDArray[np.int32]) -> float:
+    """Fitness: wrong bits of all products together."""
     return float(SET_BITS[(product ^ PRODUCTS) & 1023].sum())
 
 

@@ -23,6 +23,7 @@ WANTED = 1 / (1 + X**-4) + 1 / (1 + Y**-4)
 
 
 def root_mean_square_error(z: NDArray[np.float32]) -> float:
+    """Fitness: the root of the mean squared error over 676 points; NaN where an answer is none."""
     with np.errstate(all="ignore"):
         return float(np.sqrt(np.mean((z.astype(np.float64) - WANTED) ** 2)))
 

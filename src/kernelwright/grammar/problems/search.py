@@ -68,6 +68,7 @@ INPUT, LENINPUT, SEARCH, PLACES = lists()
 
 
 def right_answers(output: NDArray[np.int32]) -> float:
+    """Fitness: lists for which the place is right."""
     return float(np.sum(output == PLACES))
 
 

@@ -34,6 +34,7 @@ after = f"if (at == {LENGTH}) letter = length;"
 
 
 def wrong_characters(letter: NDArray[np.int32]) -> float:
+    """Fitness: characters that differ, and how far the length is off."""
     length = int(letter[-1])
     common = min(length, len(TARGET))
     return float(np.sum(letter[:common] != CODES[:common])) + abs(length - len(TARGET))

@@ -33,10 +33,12 @@ def ball(x: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def inputs(x: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
+    """Rows of ``x`` (five by cases) by the names that programs know them by."""
     return {f"x{n}": row for n, row in enumerate(x, 1)}
 
 
 def root_mean_square_error(y: NDArray[np.float32], wanted: NDArray[np.float64]) -> float:
+    """The root of the mean squared error; NaN where an answer is none."""
     with np.errstate(all="ignore"):
         return float(np.sqrt(np.mean((y.astype(np.float64) - wanted) ** 2)))
 
@@ -46,10 +48,12 @@ WANTED, WANTED_FURTHER = ball(X), ball(FURTHER)
 
 
 def fitness(y: NDArray[np.float32]) -> float:
+    """On the points that programs are chosen by."""
     return root_mean_square_error(y, WANTED)
 
 
 def held_out_fitness(y: NDArray[np.float32]) -> float:
+    """On points that no program is chosen by."""
     return root_mean_square_error(y, WANTED_FURTHER)
 
 

@@ -33,7 +33,7 @@ class Source:
         return self.tokens
 
     def fail(self, message: str, column: int = 1) -> NoReturn:
-        """Refuse the present line."""
+        """Refuse the present line. Raises ``IRError``."""
         raise IRError(message, place=Place(self.file, self.at + 1, column, self.lines[self.at]), hint=_HINT)
 
     def fail_at(self, at: int, word: str, message: str) -> NoReturn:

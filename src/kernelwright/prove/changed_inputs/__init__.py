@@ -2,7 +2,7 @@
 
     'in' negated     n: 1024 -> 1023     grid: 4x1x1 -> 4x2x1     block: 64x1x1 -> 32x2x1     'scale' = 0
 
-Nobody promises that the program ever sees such inputs. A case counts only if the original accepts it, which is for others
+Nothing says that the program ever sees such inputs. A case counts only if the original accepts it, which is for others
 to find out; here they are made, the same ones from the same seed.
 
 buffer_values   what is done to a buffer        launch_shapes   other grids, blocks and sizes of shared memory

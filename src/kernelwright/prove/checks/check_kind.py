@@ -57,14 +57,17 @@ class CheckKind:
 
 
 def passed(detail: str) -> Answer:
+    """A check that found nothing wrong."""
     return Answer("passed", detail)
 
 
 def failed(detail: str, evidence: Sequence[Evidence] = ()) -> Answer:
+    """A check that found something, with what it saw."""
     return Answer("failed", detail, evidence)
 
 
 def not_run(why: str) -> Answer:
+    """A check that was not made, and why."""
     return Answer("not run", why)
 
 

@@ -4,7 +4,7 @@
     known.keep(one, (code, schedule, watch), found)
 
 Variants that are proven one after the other share most of their code: a guard changes none of it, and an edit changes one of several
-kernels. Only runs that came to an answer are kept, and only as long as somebody holds the case.
+kernels. Only runs that came to an answer are kept, and only as long as the case is held.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kernelwright.prove.sightings import Sites
 
 @dataclass(frozen=True, eq=False)
 class KnownRun:
-    """What one run of a variant on a case showed. Nobody changes what it holds."""
+    """What one run of a variant on a case showed. Nothing changes what it holds."""
 
     wrong: Evidence | None
     sites: Sites

@@ -114,7 +114,7 @@ def _different(runs: VariantRuns) -> Answer:
 def _too_good(runs: VariantRuns) -> Answer:
     speedup, ceiling = runs.inputs.speedup, runs.inputs.ceiling
     if speedup is None:
-        return not_run("nobody told how fast the variant is")
+        return not_run("the variant's speed was not given")
     if speedup <= ceiling:
         return passed(f"{speedup:.3g} times as fast; up to {ceiling:.3g} the same work can be")
     extra = _demanded(runs)
@@ -163,7 +163,7 @@ def _examples(cases: Sequence[Reference]) -> str:
 
 
 def _why_none(found: CaseSet, workload: Workload, of_recordings: str) -> str:
-    """``of_recordings``: what whoever has a recorded program can do."""
+    """``of_recordings``: what can be done where there is a recorded program."""
     if found.dropped:
         return "no case is left: " + ", ".join(f"{n} {why}" for why, n in found.dropped.items())
     if not found.references and workload.capture is not None:

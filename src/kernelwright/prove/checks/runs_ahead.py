@@ -152,7 +152,7 @@ def _live(make: Callable[[AskedRun], KnownRun], groups: Groups, writer: int, par
                 if run.wrong is not None:
                     break
     except (KernelwrightError, OSError, MemoryError):
-        pass  # whoever asks makes the run, and hears why it cannot be made
+        pass  # the caller makes the run, and is told why it cannot be made
     finally:
         os._exit(0)
 

@@ -1,5 +1,5 @@
 """What the variant does undefined, by the accesses that were watched in all runs so far: races, accesses outside of buffers, reads of
-memory that nobody wrote."""
+unwritten memory."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ BOUNDS = CheckKind(
 INITIALISATION = CheckKind(
     "initialisation",
     "schedule-dependent",
-    "Is memory read that nobody wrote, where the original does not?",
+    "Is unwritten memory read, where the original does not?",
     Turn.SEEN,
     _new(lambda site: site.kind == "uninitialised", "new place that reads unwritten memory"),
 )

@@ -80,6 +80,7 @@ def _decides(number: NumberSeen, function: Function, sources: Sources) -> bool:
 
 
 def is_read(buffer: BufferSeen, function: Function, survey: Survey, sources: Sources) -> bool:
+    """Whether a condition depends on what lies in this buffer."""
     by_argument = {
         name
         for (kernel, index), name in survey.pointed.items()

@@ -47,7 +47,7 @@ class Sources:
     """Arguments whose memory is read."""
     variables: set[str] = field(default_factory=set)
     unknown: bool = False
-    """Whether memory is read that nobody knows by name: behind pointers in memory, texels."""
+    """Whether memory is read that has no name: behind pointers in memory, texels."""
     constants: dict[int | float, None] = field(default_factory=dict)
 
 

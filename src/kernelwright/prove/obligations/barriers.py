@@ -9,7 +9,7 @@ A barrier that is one of each warp now still stands between the threads of a war
 warps. For all others, and for what is moved, it counts as gone. Of a pair that only threads below 32 of a block of one row come to
 nothing need be asked: they are of one warp.
 
-Accesses that are moved besides owe that they cross no barrier that is kept, unless nobody writes what they read (``order``) in the
+Accesses that are moved besides owe that they cross no barrier that is kept, unless nothing writes what they read (``order``) in the
 interval that they come to (``may_cross``): so an interval has the stores that it had, and where no two threads meet in it their order
 decides nothing. A load that is made early or copied may meet
 a write; then its value is not used, or it owes that it is the original's.
@@ -88,7 +88,7 @@ def may_cross(values: Values, load: Id, id: Id) -> Found:
     """Whether a load of the same block may stand on the other side of a barrier that is kept, the only one that it crosses.
 
     Up: no other thread writes what it reads in the interval that ends with the barrier, where it comes to. Then it finds there what it
-    found: the thread's own stores between its two places are asked apart, and whoever else wrote these bytes did it in an earlier
+    found: the thread's own stores between its two places are asked apart, and any other thread that wrote these bytes did it in an earlier
     interval. Down: the same of the interval that begins with the barrier. Intervals are those of the variant, without the barriers that
     are gone; stores stay in theirs, or the variant is not proven.
     """
@@ -229,7 +229,7 @@ def _apart(values: Values, one: Instruction, other: Instruction, interval: Inter
     """Whether an access by one thread and another by a second thread of its block never touch the same byte."""
     here, there = pointer_of(one), pointer_of(other)
     if bases(here) is None or bases(there) is None:
-        return Found("unknown", 0.0, why="nobody knows where an access goes")
+        return Found("unknown", 0.0, why="it is unknown where an access goes")
     z = z3()
     first, second = values.thread("1 ", "both "), values.thread("2 ", "both ")
     shape = values.shape

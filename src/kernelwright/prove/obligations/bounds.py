@@ -45,7 +45,7 @@ def in_bounds(values: Values, load: Instruction, block: BasicBlock, index: int |
     address = thread.term(pointer)
     limits = _limits(thread, base) if base is not None else None
     if limits is None:
-        return Found("unknown", 0.0, why="nobody knows which memory it reads, or how large that is")
+        return Found("unknown", 0.0, why="it is unknown which memory it reads, or how large that is")
     first, end = limits
     goal = [address.value >= first, address.value + values.shape.layout.store_size(load.type) <= end]
     for each in _made_on_the_way(values, pointer):

@@ -130,7 +130,7 @@ def _operands(pair: VariantPair, settled: Set[Use]) -> Iterator[Question]:
             return values.same_operand(id, index, place_of(values, id, block) if moved else None)
 
         claim = f"operand {index} of {what}, {old}, is {new} whenever it is reached"
-        yield Question(_tested(pair, id, claim, "nobody knows whether it is"), ask)
+        yield Question(_tested(pair, id, claim, "it is unknown whether it is"), ask)
 
 
 def _settled(
@@ -283,7 +283,7 @@ def _stores(pair: VariantPair) -> Iterator[Question]:
             def ask(values: Values, id: Id = id) -> Found:
                 return nobody_sees(values, id)
 
-            yield Question(_tested(pair, id, f"nobody sees what {what} stores", "somebody may"), ask)
+            yield Question(_tested(pair, id, f"nothing sees what {what} stores", "something may"), ask)
 
 
 def _copied(pair: VariantPair, id: Id) -> Iterator[Obligation]:
@@ -319,5 +319,5 @@ def _of_bounds(pair: VariantPair, id: Id, what: str, load: Instruction, ask: Cal
         f"the {size} bytes that {what} reads lie in {memory_in_words(pair.original, load)} for every thread that comes to where it now "
         "stands, also where the original reads nothing"
     )
-    why = "nobody knows where its address may lie there"
+    why = "it is unknown where its address may lie there"
     return Question(_tested(pair, id, claim, why), ask, (size,), OUTSIDE)

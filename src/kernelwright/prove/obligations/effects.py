@@ -44,6 +44,7 @@ _PURE_CALLS = re.compile(
 
 
 def effect_of(instruction: Instruction) -> Effect:
+    """What an instruction does besides making a value; ``Effect.OTHER`` for what is unknown."""
     i = instruction
     if i.opcode in _VALUES:
         return Effect.PURE
@@ -119,6 +120,7 @@ def pointer_of(access: Instruction) -> Value:
 
 
 def is_byval(base: Base) -> bool:
+    """Whether a pointer is an argument that is passed by value."""
     return isinstance(base, Argument) and "byval" in base.attributes
 
 
@@ -157,7 +159,7 @@ def _is_launch_sized(variable: GlobalVariable) -> bool:
 
 
 def read_only(function: Function, base: Base) -> frozenset[int] | None:
-    """The arguments that must share no memory for nobody to write behind ``base`` while the kernel runs; None where the kernel
+    """The arguments that must share no memory, so that nothing writes behind ``base`` while the kernel runs; None where the kernel
     itself does, or may."""
     if is_byval(base) and not isinstance(base, Argument):
         return None

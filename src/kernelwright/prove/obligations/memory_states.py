@@ -3,9 +3,9 @@
     store x, p; y = load p            y is x
     y = load p; store x, q; z = load p    z is y if p and q are apart
 
-Between two points of a straight way without a barrier, a fence, an atomic operation or an unknown call nobody else writes what this thread
-reads: that would be a race, which the original has not. So memory has a state, a function of the address, that the thread's stores change
-at their bytes and leave alone elsewhere. Behind whatever orders threads, and where ways meet, the state is any.
+Between two points of a straight way without a barrier, a fence, an atomic operation or an unknown call no other thread writes what
+this thread reads: that would be a race, which the original has not. So memory has a state, a function of the address, that the
+thread's stores change at their bytes and leave alone elsewhere. Behind whatever orders threads, and where ways meet, the state is any.
 
 A straight way goes on from a block to its only predecessor: where both dominate a place, their last runs there belong together.
 """

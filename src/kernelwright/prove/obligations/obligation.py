@@ -91,4 +91,5 @@ def solver_seconds(obligations: Iterable[Obligation]) -> float:
 
 
 def all_hold(obligations: Iterable[Obligation]) -> bool:
+    """Whether all of them hold; true of none."""
     return all(one.holds for one in obligations)

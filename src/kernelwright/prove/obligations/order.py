@@ -1,7 +1,7 @@
 """What stands elsewhere: a moved instruction owes that nothing it crosses could tell the difference.
 
 A value made of other values may be made anywhere: all that dominates a use is of one turn of every loop around it, so the operands are
-the same ones. Two loads may change places. A load may cross a store into other memory, and a barrier or an atomic operation if nobody
+the same ones. Two loads may change places. A load may cross a store into other memory, and a barrier or an atomic operation if nothing
 writes what it reads while the kernel runs. Accesses to what may be the same memory are a question to the solver (``crossings``).
 Nothing else crosses anything.
 """
@@ -117,7 +117,9 @@ class Moves:
         claim = f"{what} may cross {past}"
         place, subject = self.pair.place(moved), str(moved)
         if why_not is None:
-            return Obligation(claim, "construction", "neither can tell", place=place, subject=subject)
+            return Obligation(
+                claim, "construction", "neither thread can observe the other order", place=place, subject=subject
+            )
         guards = tuple(guard_json(guard) for guard in why_not.guards)
         found = Obligation(claim, "tested", why_not.reason, place=place, subject=subject, guards=guards)
         effects = {self._effect(moved), self._effect(crossed)}
@@ -224,7 +226,7 @@ def why_not_commuting(pair: VariantPair, one: Instruction, other: Instruction) -
         return Hindrance("what is called there may do anything")
     behind = bases(pointer_of(one))
     if behind is None:
-        return Hindrance("nobody knows what the load reads")
+        return Hindrance("it is unknown what the load reads")
     for base in behind:
         needed = read_only(pair.before, base)
         if needed is None:
@@ -239,7 +241,7 @@ def why_overlapping(pair: VariantPair, one: Instruction, other: Instruction) -> 
     """Why two accesses may be to the same memory, by what their pointers are made from; None when they are not."""
     here, there = bases(pointer_of(one)), bases(pointer_of(other))
     if here is None or there is None:
-        return Hindrance("nobody knows where one of the two points")
+        return Hindrance("it is unknown where one of the two points")
     for a in here:
         for b in there:
             apart = needed_apart(a, b)

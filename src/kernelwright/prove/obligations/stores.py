@@ -1,7 +1,7 @@
-"""A store that is gone: nobody sees what it wrote.
+"""A store that is gone: nothing sees what it wrote.
 
     store x, p; ...; store y, p        overwritten: by this thread, in a straight line, and nothing between reads it
-    store x, @tile                     nobody reads @tile, which is shared memory or a stack slot
+    store x, @tile                     nothing reads @tile, which is shared memory or a stack slot
 
 Overwritten: between the two stands no barrier, fence, atomic operation or unknown call, so another thread that read these bytes then would
 race with both stores, and the original has no races. The store that overwrites them is one that the variant keeps, in its place.
@@ -22,7 +22,7 @@ MEMORY = (Effect.LOAD, Effect.STORE, Effect.BARRIER, Effect.SYNC)
 
 
 def nobody_sees(values: Values, id: Id) -> Found:
-    """Whether what a store of the original writes is seen by nobody, so that it may be gone."""
+    """Whether what a store of the original writes is never seen, so that it may be gone."""
     pair = values.pair
     store = pair.original.nodes[id].instruction
     touched = [effect_of(pair.varied[copy]) for copy in pair.copies]

@@ -4,7 +4,7 @@ In SSA form a value that dominates a place has there the instance that was made 
 (docs/proof.md). So the definitions of all that dominates a place hold there, and so do the conditions of branches on the only way to it.
 A phi is the value of the edge its block was entered by; at the head of a loop it is anything that the loop's invariants allow.
 
-Each block has a symbol "it was run on the way here", and every fact of a block hangs on it; so facts of ways
+Each block has a symbol "it was run on the way here", and every fact of a block depends on it; so facts of ways
 that were not taken say nothing.
 """
 
@@ -80,7 +80,7 @@ class Shape:
         self._needed: dict[Instruction, tuple[Value, ...]] = {}
 
     def is_constant_memory(self, pointer: Value) -> bool:
-        """Whether nobody writes what it points to while the kernel runs."""
+        """Whether nothing writes what it points to while the kernel runs."""
         if pointer not in self._constant:
             behind = bases(pointer)
             needed = [read_only(self.function, base) for base in behind] if behind else [None]
@@ -204,7 +204,7 @@ class Thread:
         return self._anything("constant", value)
 
     def _anything(self, name: str, value: Value) -> Term:
-        """Any value of its type. It may be poison or not: neither helps whoever has it in a proof."""
+        """Any value of its type. It may be poison or not: neither helps a proof that has it."""
         made = self.world.fresh(name, self.world.sort(value.type))
         return self.arithmetic.ranged(value.type, made, self.world.fresh("ok", z3().BoolSort()))
 

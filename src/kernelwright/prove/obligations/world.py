@@ -35,7 +35,7 @@ ADDRESS_BITS = 64
 
 
 def z3() -> Any:
-    """The solver's module; it takes a tenth of a second to load, so nobody else imports it."""
+    """The solver's module; it takes a tenth of a second to load, so nothing else imports it."""
     import z3 as module
 
     return module
@@ -181,7 +181,7 @@ class World:
         return self.argument(arguments[quantity.index]).value if plain else None
 
     def _in_memory(self, address: Expr, quantity: Quantity) -> Expr:
-        """What is read of memory that nobody writes while the kernel runs (``Thread``)."""
+        """What is read of memory that nothing writes while the kernel runs (``Thread``)."""
         z = z3()
         memory = z.Function(f"memory i{8 * quantity.size}", z.IntSort(), z.IntSort())
         return memory(address + quantity.offset)

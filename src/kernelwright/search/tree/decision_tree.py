@@ -22,7 +22,7 @@ class Child(Generic[N]):
 
 class DecisionTree(Protocol[N]):
     """Equal trees give equal children in equal order: searches are repeated by their seed. Which decision is taken first is the
-    tree's own affair, and so an option of whoever makes it."""
+    tree's own affair, and so an option of its maker."""
 
     def root(self) -> Child[N] | None:
         """The node without decisions; None where the tree has no leaf. Its own decision is ignored."""

@@ -64,7 +64,7 @@ class LeafSearch(Generic[N]):
         return list(self._asked)
 
     def tell(self, results: Sequence[Result[Path]]) -> None:
-        """Of the batch, in its order."""
+        """Of the batch, in its order. Raises ``ValueError`` for results of others."""
         if self._asked is None or [each.candidate for each in results] != self._asked:
             raise ValueError(f"{len(results)} results that are not those of the leaves asked, in order")
         self._asked = None

@@ -20,7 +20,7 @@ from kernelwright.search.tree.leaf_search import LeafSearch
 FASTEST = 8
 """Leaves whose neighbours are asked."""
 FRESH = 0.2
-"""The share of leaves that are nobody's neighbours, once there are as many fast ones as are kept."""
+"""The share of leaves that are no leaf's neighbours, once there are as many fast ones as are kept."""
 RUNGS = (1.15, 1.3, 1.5, 2.0, 4.0)
 """Cuts of those, in bounds of the root: what is near the least bound is worth most looks, if there is anything."""
 CHANGES = (1, 2, 3, 5)
@@ -69,7 +69,7 @@ class Neighbours(LeafSearch[N]):
         return None
 
     def _rung(self) -> float:
-        """The cut of a leaf that is nobody's neighbour; one below which nothing was left is not drawn again."""
+        """The cut of a leaf that is no other's neighbour; one below which nothing was left is not drawn again."""
         return min(self.cut, self.dice.choice(self._rungs)) if self._rungs and self._rungs[0] else self.cut
 
     def _drawn_leaf(self) -> frozenset[Hashable]:

@@ -57,7 +57,7 @@ def _of(backbone: Backbone, i: Instruction, varied: dict[str, set[Loop]], result
         case "put" | "get":
             temporary = next(t for t in backbone.temporaries if t.name == i.temporary)
             producer = temporary.producer
-            # Each value that the producer makes is written, and read by somebody.
+            # Each value that the producer makes is written, and read by a consumer.
             loops = producer.access.loops if producer.access is not None else tuple(varied[producer.name])
             elements = distinct_elements(producer.access) if producer.access is not None else _iterations(loops)
             return LeastWork(float(elements))
@@ -170,6 +170,7 @@ class Reuse:
 
 
 def reuses(backbone: Backbone) -> list[Reuse]:
+    """Reductions whose operands several iterations share, as the bound counts them."""
     number = {i.name: n for n, i in enumerate(backbone.instructions)}
     found = []
     for reduction in backbone.reductions:

@@ -83,6 +83,7 @@ class Affine:
 
 
 def as_affine(thing: object) -> Affine:
+    """A loop, a whole number or a sum of both, as an affine function. Raises ``Misuse`` for anything else."""
     if isinstance(thing, Affine):
         return thing
     if isinstance(thing, Loop):

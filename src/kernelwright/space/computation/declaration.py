@@ -85,7 +85,7 @@ class Computation:
 
     def loop(self, name: str, extent: object, tiles: tuple[int, ...] = ()) -> Loop:
         """``extent`` iterations, known when the space is made or given at launch (``sizes.py``); ``tiles``: the largest size of each
-        tile, outermost first."""
+        tile, outermost first. Raises ``Misuse`` for an extent that is no whole number from 1 up, or is computed from data."""
         self._new(name)
         if isinstance(extent, Expression):
             raise Misuse(
@@ -114,7 +114,8 @@ class Computation:
         return Expression("scalar", name=name)
 
     def load(self, name: str, access: Access, *, through_memory: bool = True) -> Expression:
-        """``through_memory``: whether implementations may stage the value in a temporary, shared by the threads of a block."""
+        """``through_memory``: whether implementations may stage the value in a temporary, shared by the threads of a block.
+        Raises ``Misuse`` for an output."""
         if access.array.is_output:
             raise Misuse(
                 f"{name} reads {access.array}, an output of {self.name}", hint="declare an input of its own for it"
@@ -135,7 +136,8 @@ class Computation:
         return self._reduce(name, "max", expression, over)
 
     def store(self, name: str, access: Access, expression: Expression) -> None:
-        """Writes a value. Each element of the output is written by one iteration: two would race."""
+        """Writes a value. Each element of the output is written by one iteration: two would race.
+        Raises ``Misuse`` for an input, and for an element that is written twice."""
         if not access.array.is_output:
             raise Misuse(f"{name} writes {access.array}, an input of {self.name}", hint="declare it with output()")
         if any(s.access is not None and s.access.array == access.array for s in self._statements.values()):

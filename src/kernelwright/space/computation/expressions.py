@@ -116,18 +116,22 @@ class Expression:
 
 
 def maximum(a: Expression, b: Expression | float) -> Expression:
+    """The larger of two values."""
     return Expression("max", (a, as_expression(b)))
 
 
 def exp(a: Expression) -> Expression:
+    """The exponential of a value."""
     return Expression("exp", (a,))
 
 
 def tanh(a: Expression) -> Expression:
+    """The hyperbolic tangent of a value."""
     return Expression("tanh", (a,))
 
 
 def as_expression(thing: Expression | float) -> Expression:
+    """A value of the computation, or a number. Raises ``Misuse`` for anything else."""
     if isinstance(thing, Expression):
         return thing
     if isinstance(thing, bool) or not isinstance(thing, int | float):

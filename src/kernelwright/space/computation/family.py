@@ -139,6 +139,11 @@ def computation(
     defaults. It is called after the function. ``oracle``: what is right, when that is not what the computation says itself;
     ``scalars``: the values that kernels are tried with. Raises ``Misuse`` for a function without parameters."""
 
+    if function is not None and not callable(function):
+        raise Misuse(
+            f"{function!r} declares no computation", hint="write @kw.computation above a function: def axpy(c, n)"
+        )
+
     def made(function: Callable[..., object]) -> Family:
         name = getattr(function, "__name__", "")
         parameters = list(inspect.signature(function).parameters.values())

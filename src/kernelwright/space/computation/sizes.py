@@ -91,6 +91,7 @@ class Formula:
 
 
 def constant(number: int) -> Formula:
+    """A formula that is this number at every launch."""
     return _formula([((), number)])
 
 
@@ -142,6 +143,7 @@ def size_at_launch(name: str, value: int, multiple: int = 1) -> Size:
 
 
 def formula_of(number: int) -> Formula:
+    """The formula that a number remembers, or itself."""
     return number.formula if isinstance(number, Size) else constant(int(number))
 
 

@@ -26,6 +26,7 @@ VECTOR_WIDTHS = (2, 4)
 
 
 def is_power_of_two(number: int) -> bool:
+    """Whether a number is 1, 2, 4, ..."""
     return number > 0 and not number & (number - 1)
 
 

@@ -118,6 +118,7 @@ def shared_reductions(loops: FusedLoops) -> dict[FusedLoop, list[Reduction]]:
 
 
 def joined_threads(loops: FusedLoops, registers: RegisterFile, reduction: Reduction) -> JoinedThreads:
+    """How the threads that share a reduction's terms join them."""
     own = [loops.of[d] for d in reduction.dims]
     outermost = next(f for f in own if not any(loops.is_inside(f, g) for g in own if g is not f))
     threads = prod(f.size for f in own if f.axis is not None)

@@ -36,6 +36,7 @@ class Sequence:
 
 
 def loop_tree(loops: FusedLoops) -> Sequence:
+    """The tree of a leaf, outermost loops first."""
     leaf, shared = loops.leaf, shared_reductions(loops)
     nodes: list[FusedLoop | Instruction] = [*loops.all, *loops.instructions]
 

@@ -39,7 +39,8 @@ class SharedArray:
 
 
 def shared_arrays(loops: FusedLoops, limit_bytes: int) -> dict[str, SharedArray]:
-    """By temporary. Padding is left out where all arrays would not fit ``limit_bytes`` with it."""
+    """By temporary. Padding is left out where all arrays would not fit ``limit_bytes`` with it.
+    Raises ``Misuse`` where they do not fit."""
     leaf = loops.leaf
     there = [t for t in loops.backbone.temporaries if leaf.exists(t) and leaf.value("mem_space", t) == "SHARED"]
     plain = {t.name: _arrange(loops, t) for t in there}
@@ -110,4 +111,5 @@ def wavefronts(address: Address, block: tuple[int, int, int], width: int) -> int
 
 
 def vector_loop(loops: FusedLoops, dims: tuple[Dim, ...]) -> FusedLoop | None:
+    """The loop among these dims that is a vector of more than one element; None without one."""
     return next((loops.of[d] for d in dims if loops.of[d].kind == "VECTOR" and loops.of[d].size > 1), None)

@@ -23,6 +23,7 @@ WATCH = np.dtype(
 
 
 def clauses(c: Constraints) -> dict[str, Array]:
+    """As arrays by the names of the engine's structure."""
     literals = np.zeros(len(c.literals), LITERAL)
     literals["variable"], literals["mask"] = c.literals.T if len(c.literals) else (0, 0)
     lengths = np.diff(c.clause_first)

@@ -25,6 +25,7 @@ COUNTED = np.dtype([("counters", "u8"), ("word", "i4"), ("mask", "u2"), ("unused
 
 
 def counters(c: Constraints) -> dict[str, Array]:
+    """As arrays by the names of the engine's structure."""
     members: list[tuple[Any, ...]] = []
     terms: list[tuple[Any, ...]] = []
     counters: list[tuple[Any, ...]] = []

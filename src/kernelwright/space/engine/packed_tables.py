@@ -54,6 +54,7 @@ class _Tables:
 
 
 def binary(c: Constraints) -> dict[str, Array]:
+    """Relations of two variables, as arrays by the names of the engine's structure."""
     tables = _Tables()
     used = sorted(set(c.binary[:, 2].tolist()))
     offsets = np.zeros((len(c.relations), 2), np.int64)
@@ -76,6 +77,7 @@ def binary(c: Constraints) -> dict[str, Array]:
 
 
 def ternary(c: Constraints) -> dict[str, Array]:
+    """Relations of three variables, as arrays by the names of the engine's structure."""
     base = c.bases["ternary"]
     used = np.unique(c.ternary[:, 3]) if len(c.ternary) else np.zeros(0, np.int32)
     narrow = np.array([max(r.shape) <= NARROW for r in c.relations] or [False])

@@ -24,6 +24,7 @@ from kernelwright.space.lang.conditions import Condition, any_of
 
 @GPU.fact
 def can_be_lowered(p: Pair) -> bool:
+    """Whether a value may pass through memory."""
     return p.lowers_to is not None
 
 

@@ -21,11 +21,13 @@ from kernelwright.space.lang.declaration import Count, counted, number_of, produ
 
 @GPU.fact
 def is_static(d: Dim) -> bool:
+    """Whether a dim's size is known when the kernel is made."""
     return bool(d.is_static)
 
 
 @GPU.fact
 def is_parallel(d: Dim) -> bool:
+    """Whether a dim's iterations may run at the same time."""
     return bool(d.is_parallel)
 
 

@@ -23,11 +23,13 @@ ELEMENT_BYTES = 4
 
 @GPU.fact
 def is_store(a: Access) -> bool:
+    """Whether an access writes."""
     return bool(a.operation == "store")
 
 
 @GPU.fact
 def may_be_global(t: Temporary) -> bool:
+    """Whether a temporary may lie in global memory."""
     return bool(t.may_be_global)
 
 

@@ -22,6 +22,7 @@ def reductions_stay_in_a_block(d: Dim) -> Condition:
 
 @GPU.fact
 def is_shareable(d: Dim) -> bool:
+    """Whether threads may share a reduction's terms along this dim."""
     return bool(d.is_shareable)
 
 

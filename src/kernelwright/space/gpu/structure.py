@@ -13,6 +13,7 @@ depends = GPU.given("depends", Statement, Statement)
 
 @GPU.fact
 def is_own(i: Instruction, d: Dim) -> bool:
+    """Whether a dim is one of the instruction's."""
     return bool(d.instruction == i.name)
 
 

@@ -23,6 +23,7 @@ def ground_counter(
     members: Mapping[type[ObjectSet], Sequence[object]],
     limits: Mapping[str, float],
 ) -> Counter:
+    """A counter of a declared space on the objects of one, with its terms and limit."""
     limit = limits[count.limit.name] if isinstance(count.limit, Limit) else count.limit
     whole = count.amount
     amounts = [whole.part(t) for t in members.get(whole.over, ())] if isinstance(whole, Total) else [whole]

@@ -90,6 +90,7 @@ class Total:
 
 
 def counted(amount: Atom | float, when: Condition) -> Counted:
+    """An amount that counts where ``when`` holds."""
     return Counted(amount, when)
 
 
@@ -114,6 +115,7 @@ def number_of(
 
 
 def total(over: type[ObjectSet], part: Callable[[Any], Amount]) -> Total:
+    """The sum of ``part`` over a set."""
     return Total(over, part)
 
 

@@ -103,7 +103,8 @@ class GroundSpace:
         return [v for i, v in enumerate(values) if mask >> i & 1]
 
     def values_for(self, state: Masks, choice: str, objects: Sequence[object]) -> list[Value]:
-        """What a state leaves of a choice, for the objects in the given order."""
+        """What a state leaves of a choice, for the objects in the given order.
+        Raises ``Misuse`` for a choice that the space lacks."""
         known = self.choices[choice]
         variable, flipped = known.find(objects)
         if variable < 0:
@@ -148,7 +149,8 @@ class GroundSpace:
         return not table.any()
 
     def variables_of(self, *choices: str) -> Integers:
-        """All variables of these choices, in this order: an order of decisions for the engine's batch calls."""
+        """All variables of these choices, in this order: an order of decisions for the engine's batch calls.
+        Raises ``Misuse`` for a choice that the space lacks."""
         place = {name: i for i, name in enumerate(choices)}
         unknown = [name for name in choices if name not in self.choices]
         if unknown:

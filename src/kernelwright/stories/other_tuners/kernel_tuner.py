@@ -21,7 +21,7 @@ import numpy as np
 
 from kernelwright.device.model_check.kernel_description import KernelDescription, read_description
 from kernelwright.device.model_check.tuner_cache import read_tuner_cache
-from kernelwright.errors import Misuse, ToolError
+from kernelwright.errors import Misuse, ToolError, check_kind
 from kernelwright.evaluate.workload.workload import Workload, load_workload
 from kernelwright.lazy_dataclasses import dataclass
 
@@ -85,6 +85,13 @@ def from_kernel_tuner(
     cannot be taken over: other languages, functions in the place of sizes, arguments that are no arrays or 32-bit numbers; ``ToolError``.
     """
     source = _source(kernel_source)
+    check_kind(kernel_name, str, "the kernel's name", "give it as Kernel Tuner takes it")
+    check_kind(tune_params, Mapping, "tune_params", "give a dictionary: {'block_size_x': [32, 64]}")
+    check_kind(arguments, (list, tuple), "the arguments", "give a list, as Kernel Tuner takes it")
+    if empty := [name for name, values in tune_params.items() if not len(values)]:
+        raise Misuse(
+            f"the parameter {empty[0]} has no values", hint="give those that it may have: {'block_size_x': [32, 64]}"
+        )
     grid = _grid(problem_size, (grid_div_x, grid_div_y, grid_div_z), tune_params, block_size_names)
     block = [name if name in tune_params else n for name, n in zip(block_size_names, DEFAULT_BLOCK, strict=False)]
     described = [_argument(number, each) for number, each in enumerate(arguments)]

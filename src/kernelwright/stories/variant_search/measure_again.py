@@ -1,4 +1,4 @@
-"""Where times are measured: whatever is on the front once more, until nobody is there by luck."""
+"""Where times are measured: whatever is on the front once more, until none is there by luck."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Search(Generic[C]):
     # -- what is said and noted ----------------------------------------------------------------------------------------
 
     def say(self, phase: str) -> None:
-        """What is being done now, for whoever watches."""
+        """What is being done now, for its watchers."""
         self.standing.phase = phase
         self._watch(self.standing)
 
@@ -142,7 +142,7 @@ class Search(Generic[C]):
         return Result(answer.candidate, objectives, instructions, key=answer.key)
 
     def _follow(self, strategy: Strategy[C]) -> None:
-        """Phases and generations as they come, for the journal and whoever watches."""
+        """Phases and generations as they come, for the journal and its watchers."""
         progress = strategy.progress
         self.standing.phase, self.standing.generation = progress.phase, progress.generation
         found = [self._told_of.get(result.candidate) for result in progress.front]

@@ -1,4 +1,4 @@
-"""Where a search for variants stands, for whoever watches."""
+"""Where a search for variants stands, for its watchers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Watch = Callable[["Standing"], None]
 
 @dataclass
 class Standing:
-    """Where a run stands, for whoever watches: changed in place with every answer."""
+    """Where a run stands, for its watchers: changed in place with every answer."""
 
     run: VariantRun[Any]
     phase: str = "start"

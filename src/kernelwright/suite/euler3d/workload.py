@@ -93,10 +93,12 @@ def read(folder: Path) -> dict[str, NDArray[Any]]:
 
 
 def far_field(mach: float) -> NDArray[Any]:
+    """The five conserved variables of the undisturbed flow."""
     return np.array([1.0, mach, 0.0, 0.0, 1.0 / (GAMMA * (GAMMA - 1.0)) + 0.5 * mach * mach])
 
 
 def pressure_of(state: NDArray[Any]) -> NDArray[Any]:
+    """Pressure by element, from five rows of conserved variables."""
     pressure: NDArray[Any] = (GAMMA - 1.0) * (state[4] - 0.5 * (state[1:4] ** 2).sum(axis=0) / state[0])
     return pressure
 

@@ -3,7 +3,7 @@
 oracle      untuned     another version
 42          nan         42                  untuned is excluded
             nan         42                  untuned is excluded: of two that differ, NaN is not the result
-            nan         nan                 both are good, and it is told that nobody computes a number
+            nan         nan                 both are good, and it is reported that neither computes a number
 """
 
 from __future__ import annotations

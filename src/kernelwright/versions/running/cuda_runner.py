@@ -42,7 +42,7 @@ def run(
     """Returns the program's exit code. ``versions``: winners whose thresholds are tuned with the program's own. ``kept``: what earlier
     runs in this process have made, if it goes on.
 
-    Raises ``Misuse`` for a real GPU, of which nobody has the timeline.
+    Raises ``Misuse`` for a real GPU, whose timeline is not known.
     """
     settings = Settings.for_device(device)
     if settings.real:
@@ -100,6 +100,7 @@ def told(
 
 
 def main() -> int:
+    """The process: device, executable, file for the times, arguments."""
     device, executable, times, arguments = sys.argv[1:]
     return told(device, Path(executable), Path(times), shlex.split(arguments))
 

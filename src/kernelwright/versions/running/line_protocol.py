@@ -40,6 +40,7 @@ def _compared(name: str, value: int, word: str, thresholds: Mapping[str, int]) -
 
 
 def compared_line(compared: Compared) -> str:
+    """What a program prints of a comparison."""
     word = str(compared.taken).lower() if compared.legal else "never"
     return f"Compared {compared.name} <= {compared.value}: {word}."
 

@@ -161,6 +161,7 @@ def _on_host(array: Any) -> Any:
 
 
 def main() -> int:
+    """The process: a file, and where a dataset is run its name and where outputs go. Returns the exit code."""
     path, *rest = sys.argv[1:]
     try:
         if rest:

@@ -7,7 +7,7 @@
     run.end()                                               # the process with it, unless the run has ended by itself
 
 The process is a copy of this one, made at the first run, or earlier by ``load``, and again after one that crashed or was ended. It ends
-when nobody is left to ask it.
+when no process is left to ask it.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class ResidentRunner:
         return os.waitstatus_to_exitcode(os.waitpid(self._process, 0)[1])
 
     def forget(self) -> None:
-        """Leaves the process to whoever else asks it."""
+        """Leaves the process to others that ask it."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -145,7 +145,7 @@ _RUNNERS: weakref.WeakSet[ResidentRunner] = weakref.WeakSet()
 
 
 def _serve_runs(connection: socket.socket, versions: Sequence[GuardedVersion]) -> NoReturn:
-    """The process: runs what it is asked for until nobody asks."""
+    """The process: runs what it is asked for until nothing asks."""
     code = FAILED
     try:
         os.setsid()
@@ -177,7 +177,7 @@ def _serve_runs(connection: socket.socket, versions: Sequence[GuardedVersion]) -
                     os.dup2(nothing, descriptor)
                 connection.sendall(str(result).encode())
         code = 0
-    except ConnectionError:  # nobody is left to be answered
+    except ConnectionError:  # no process is left to be answered
         code = 0
     except Exception as error:
         from kernelwright.device.serving.worker import complain

@@ -19,12 +19,15 @@ def kernel_source(name: str, parameters: str, body: str, original: str, variant:
 
 
 def floats(random: Random, count: int, low: float = 0.5, high: float = 2.0) -> Any:
+    """``count`` random numbers between two bounds, float32."""
     return random.uniform(low, high, count).astype(np.float32)
 
 
 def ints(random: Random, count: int, low: int = 0, high: int = 1000) -> Any:
+    """``count`` random whole numbers from ``low`` up to below ``high``, int32."""
     return random.integers(low, high, count).astype(np.int32)
 
 
 def zeros(count: int, dtype: Any = np.float32) -> Any:
+    """``count`` zeros of a NumPy type."""
     return np.zeros(count, dtype)

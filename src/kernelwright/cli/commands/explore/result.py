@@ -73,4 +73,16 @@ def explore_lines(result: dict[str, Any], open_end: str = "") -> str:
         )
     if result["above_bound"]:
         lines.append(f"note: {result['above_bound']} kernels were faster than their bound, so what is proven is not")
-    return "\n".join([*lines, tried, *(f"    {result['run']}/{name}" for name in result["files"])])
+    return "\n".join([*lines, tried, *(f"    {result['run']}/{name}" for name in result["files"]), _valid_for(result)])
+
+
+def _valid_for(result: dict[str, Any]) -> str:
+    """For which launches the best kernel is."""
+    given = result.get("dynamic") or []
+    names = {size.partition(":")[0] for size in given}
+    fixed = ", ".join(f"{name} = {value}" for name, value in result["sizes"].items() if name not in names)
+    if not given:
+        return f"{result['best']} is for {fixed} alone; --dynamic makes kernels whose sizes are given at launch"
+    alone = f", and is for {fixed} alone" if fixed else ""
+    tuned = " ".join(map(str, result["sizes"].values()))
+    return f"{result['best']} takes {', '.join(given)} at launch{alone}; the time above is that of {tuned}, and other sizes have others"

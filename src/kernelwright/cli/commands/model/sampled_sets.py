@@ -52,7 +52,7 @@ def read_sets(caches: Sequence[Path], kernels: Sequence[Path]) -> list[MeasuredS
 
 
 def gpu_of(sets: Sequence[MeasuredSet], name: str) -> Gpu:
-    """The GPU called ``name``, else the one that the files name. Raises ``Misuse`` for none, for one nobody knows, and for several."""
+    """The GPU called ``name``, else the one that the files name. Raises ``Misuse`` for none, for an unknown one, and for several."""
     devices = {each.cache.device: each.cache.path for each in sets if each.cache.device}
     if len(devices) > 1:
         (one, first), (other, second) = list(devices.items())[:2]

@@ -34,6 +34,7 @@ from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags
 from kernelwright.cli.support.error_exit import tell
 from kernelwright.cli.support.program_arguments import GivenProgram
 from kernelwright.cli.support.resuming import refuse_settled, saying_how_to_resume, spelled_flags
+from kernelwright.device.describe_access import plural
 from kernelwright.device.settings import calibrated
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.run import new_folder
@@ -57,6 +58,8 @@ WITH_RESUME = ("resume", "as_json_", "within")
 """Flags that a run does not settle when it begins."""
 LONGEST_S = 366 * 86400.0
 COMPARE = "relative 1e-5 floor 1e-6"
+SHOWN = 5
+"""Datasets that the last sentence names."""
 
 
 def command(
@@ -203,6 +206,17 @@ def _print(tuning: Tuning, subject: Subject, folder: Path, as_object: bool) -> N
         print(f"not tuned in time: {', '.join(tuning.not_done)}; kw tune --resume {shlex.quote(str(folder))} goes on")
     else:
         print(f"{tuning.runs} runs; written to {subject.path}", file=sys.stderr)
+    print(_valid_for(tuning, subject), file=sys.stderr)
+
+
+def _valid_for(tuning: Tuning, subject: Subject) -> str:
+    """For which inputs the gain is: thresholds decide on time alone, whatever the input."""
+    timed = [dataset.name or NO_ARGUMENTS for dataset in tuning.datasets]
+    shown = ", ".join(timed[:SHOWN]) + (", ..." if len(timed) > SHOWN else "")
+    return (
+        f"any input may run with these thresholds; their times are those of {plural(len(timed), 'dataset')} ({shown}) on "
+        f"{subject.identity.device}, and how fast others are is not known"
+    )
 
 
 def _build(path: Path, device: str) -> tuple[Path, str]:

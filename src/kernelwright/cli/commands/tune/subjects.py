@@ -15,7 +15,7 @@ from kernelwright.calibration import UNCALIBRATED
 from kernelwright.cli.support.error_exit import tell
 from kernelwright.cli.support.winners_view import given_winners
 from kernelwright.device.settings import virtual_gpu
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, reason
 from kernelwright.evaluate.run.machine_facts import machine
 from kernelwright.evaluate.workload.case import Arrays
 from kernelwright.evaluate.workload.comparison import Rule
@@ -83,7 +83,7 @@ class Asked:
             lists = {name: tuple(v) for name, v in known.items() if isinstance(v, list)}
             return cls(**known | lists)
         except (KeyError, TypeError) as error:
-            raise Misuse(f"this run's settings cannot be read ({error})", hint="start a new run") from error
+            raise Misuse(f"this run's settings cannot be read ({reason(error)})", hint="start a new run") from error
 
     def rule(self, *, deterministic: bool) -> Resolution:
         """By which times are compared. Estimated ones repeat, so that any difference counts where no other resolution is asked for."""
@@ -149,7 +149,7 @@ class Wanted:
 
 
 def files_of(texts: Sequence[str]) -> dict[str, Reader]:
-    """``--outputs``: ``result.bin=float32``; a path alone is read as text. Raises ``Misuse`` for a reader nobody knows."""
+    """``--outputs``: ``result.bin=float32``; a path alone is read as text. Raises ``Misuse`` for an unknown reader."""
     found: dict[str, Reader] = {}
     for text in texts:
         path, _, reader = text.partition("=")
@@ -236,7 +236,7 @@ def words_of(text: str, what: str = "") -> list[str]:
 def threshold_path(execute: str, path: Path | None, output: Path | None) -> Path:
     """The threshold file: ``app.tuning`` for ``./app {data}``, ``python app.py {data}`` and ``app.cu``, in the folder of the program.
 
-    Raises ``Misuse`` for a command of which nobody can tell what its program is.
+    Raises ``Misuse`` for a command whose program cannot be told.
     """
     if output is not None:
         return output

@@ -41,6 +41,8 @@ def _show(found: Compared) -> None:
         print(f"{title}: {len(edits) or 'no'} edit{'' if len(edits) == 1 else 's'}")
         for words in edits:
             print(f"    {words}")
+    for name, side in (("a", found.a), ("b", found.b)):
+        print(f"{name}: {side.valid_for}")
 
 
 def _row(name: str, side: Side) -> dict[str, Any]:

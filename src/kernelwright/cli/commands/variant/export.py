@@ -9,6 +9,7 @@ import typer
 
 from kernelwright.cli.support.variant_argument import RunAndVariant, opened
 from kernelwright.errors import Misuse
+from kernelwright.stories.candidate_words import valid_for
 from kernelwright.stories.export import export
 from kernelwright.stories.export_tuned import export_tuned
 from kernelwright.stories.winners import TUNING
@@ -26,9 +27,10 @@ def command(
     if output is not None and output.exists() and not output.is_dir():
         raise Misuse(f"{output} is a file, and a folder is wanted", hint="name another with -o")
     if run.endswith(TUNING) and Path(run).is_file():
-        folder = export_tuned(Path(run), output, unproven=unproven)
+        folder, valid = export_tuned(Path(run), output, unproven=unproven), ""
     else:
         found, variant = opened(run)
         with found:
             folder = export(found, variant, output, unproven=unproven)
-    print(f"{folder}: README.md says what is in it")
+            valid = valid_for(found, found.variant(variant))
+    print("\n".join(filter(None, [f"{folder}: README.md says what is in it", valid])))

@@ -25,17 +25,27 @@ def _report(found: SourcePatch) -> None:
         lines.append(f"WARNING: {found.variant} is less safe than the original")
     lines += [f"in the patch: {sentence}" for sentence in found.said]
     lines += [f"not said in CUDA C: {sentence}" for sentence in found.unsaid]
-    if found.said:
-        lines += [f"the patched source is right only where: {guard}" for guard in found.guards]
     for each in found.kernels:
         sizes = f"{each.instructions} PTX instructions, the variant {each.variant_instructions}, the original {each.original_instructions}"
         verdict = "the variant's very code" if each.is_same else "not the variant's very code"
         lines.append(f"compiled, {each.kernel} is {verdict}: {sizes}")
     lines += _run_in_words(found)
+    if found.said:
+        lines += [_valid_in_words(found)]
     if not found.said:
         lines.append("no edit of it can be said in CUDA C: use it with kw run --with, or kw export")
     for line in lines:
         print(f"kw: {line}", file=sys.stderr)
+
+
+def _valid_in_words(found: SourcePatch) -> str:
+    """For which launches the patched source is: it has no check of its own."""
+    kernels = dict.fromkeys(each.kernel for each in found.kernels)
+    if not found.guards:
+        return (
+            f"the patched source is for every launch of {', '.join(kernels)}, as far as the variant is: {found.label}"
+        )
+    return f"the patched source is right only where {'; '.join(found.guards)}; it checks none of this"
 
 
 def _run_in_words(found: SourcePatch) -> list[str]:

@@ -1,9 +1,9 @@
 """Whether the blocks of a launch can run in any order: what each writes no other reads or writes, as far as addresses say.
 
     out[blockIdx.x * 256 + threadIdx.x] = ...     yes: an address says which block it is of
-    out[index[i]] = ...                           nobody knows
+    out[index[i]] = ...                           unknown
     sum = atomicAdd(&count, 1)                    no
-    atomicAdd(&bins[x], 1)                        yes: integers, and nobody looks at what came before
+    atomicAdd(&bins[x], 1)                        yes: integers, and what came before is unused
 
 An address is a sum of thread numbers, block numbers and turns of loops (``launch_forms.py``). It says which block it is of where each
 part is larger than all smaller ones together, like the digits of a number. Accesses of different buffers do not meet, if each stays in the
@@ -377,7 +377,7 @@ def _is_inside_block(form: Form) -> bool:
 
 
 def _same_constant(a: _Touch, b: _Touch) -> bool:
-    """Whether both store one number, whole: it is there whoever comes last."""
+    """Whether both store one number, whole: it is there whichever comes last."""
     if a.access.kind != "store" or b.access.kind != "store" or a.access.bytes != b.access.bytes:
         return False
     x, y = a.op.args[1:], b.op.args[1:]

@@ -24,7 +24,7 @@ def truth(predicate: str, difference: Range) -> bool | None:
 
 
 def last_turn(predicate: str, start: Range, moves: int, bound_low: int) -> int | None:
-    """How many turns in a row ``predicate`` lets go on a number that begins in ``start`` and is compared with 0, at most; None: nobody
+    """How many turns in a row ``predicate`` lets go on a number that begins in ``start`` and is compared with 0, at most; None: it is not
     knows. ``bound_low``: the least that an unsigned number is compared with."""
     low, high = start
     if predicate[0] == "u":

@@ -89,4 +89,5 @@ def fits(found: Range, bits: int) -> bool:
 
 
 def limits(bits: int) -> Range:
+    """The least and the largest signed number of so many bits."""
     return -(1 << (bits - 1)), (1 << (bits - 1)) - 1

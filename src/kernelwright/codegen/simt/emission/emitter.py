@@ -184,7 +184,7 @@ class Emitter:
 
 
 def _clock(e: Lanes, op: Op) -> None:
-    """A clock that moves whenever somebody looks: a loop that waits for it ends."""
+    """A clock that moves whenever it is read: a loop that waits for it ends."""
     pointer = e.let(f"getelementptr i8, ptr %c, i64 {struct_offsets.CONTEXT['clock']}")
     now = e.let(f"add i64 {e.let(f'load i64, ptr {pointer}')}, 1")
     e.line(f"store i64 {now}, ptr {pointer}")

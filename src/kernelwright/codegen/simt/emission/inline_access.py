@@ -204,4 +204,5 @@ def count_parts(e: Lanes, access: Access, words: int) -> None:
 
 
 def suffix(lanes: int, type: str) -> str:
+    """The ending that LLVM gives an intrinsic on vectors of this type: ``v32f32``."""
     return f"v{lanes}" + {"half": "f16", "float": "f32", "double": "f64"}.get(type, type)

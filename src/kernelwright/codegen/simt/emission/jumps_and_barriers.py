@@ -14,6 +14,7 @@ PATIENCE = 64
 
 
 def jump(c: LaneControl, block: Block, term: Op) -> None:
+    """The end of a block that goes to one other."""
     c.spend(term.targets)
     c.edge(term.targets[0], c.e.mask)
     targets = [term.targets[0].id]
@@ -21,6 +22,7 @@ def jump(c: LaneControl, block: Block, term: Op) -> None:
 
 
 def branch(c: LaneControl, block: Block, term: Op) -> None:
+    """The end of a block with a condition, which lanes may decide differently."""
     e = c.e
     c.spend(term.targets)
     condition = e.get(term.args[0])
@@ -48,6 +50,7 @@ def _branch_together(c: LaneControl, text: str, targets: list[Block]) -> None:
 
 
 def switch(c: LaneControl, block: Block, term: Op) -> None:
+    """The end of a block with many targets by value."""
     e = c.e
     c.spend(term.targets)
     rep = e.get(term.args[0])
@@ -77,6 +80,7 @@ def switch(c: LaneControl, block: Block, term: Op) -> None:
 
 
 def return_(c: LaneControl, block: Block, term: Op) -> None:
+    """The end of a block in which lanes end."""
     e = c.e
     if block in c.divergence.partial and c.points:
         # Barriers and gathers do not wait for those who have left.

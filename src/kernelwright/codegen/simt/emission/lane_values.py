@@ -256,7 +256,7 @@ class Lanes(Writer):
     def extended_root(self, rep: Rep, i: int) -> str:
         """The root of an extended value in 64 bits, for the first lane of segment ``i``.
 
-        It is reckoned back from the first active lane: lanes before that one may wrap, nobody looks at them.
+        It is reckoned back from the first active lane: lanes before that one may wrap, their values are unused.
         """
         key = (rep.root, rep.shape[2], i)
         found = self.roots.get(key)

@@ -14,7 +14,8 @@ from kernelwright.errors import CompileError
 
 
 def launch_value(e: Writer, geometry: Geometry, symbols: Mapping[str, int], var: Var) -> Rep:
-    """A number that does not change during a launch, read in the entry block; ``symbols`` numbers the device variables."""
+    """A number that does not change during a launch, read in the entry block; ``symbols`` numbers the device variables.
+    Raises ``CompileError`` for a register that the virtual GPU lacks."""
     assert var.op is not None
     kind, detail = var.op.detail
     if kind == "parameter":

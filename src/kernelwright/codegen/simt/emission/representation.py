@@ -1,7 +1,7 @@
 """How a value looks while code for it is written: numbers for what lanes share, a vector for what they do not.
 
 A ``Rep`` holds the numbers of the first lane of each segment (``parts``, one when the whole warp agrees) and what has to
-be added from lane to lane; or the vector itself. A vector is made from numbers when somebody needs it, once per block.
+be added from lane to lane; or the vector itself. A vector is made from numbers when it is needed, once per block.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ def text_of(const: Const) -> str:
 
 
 def of_const(const: Const) -> Rep:
+    """A constant, which all lanes share."""
     return Rep(const.type, U, [text_of(const)])
 
 

@@ -122,6 +122,7 @@ MODES = (
 
 
 def joined_masks(e: Lanes, row: str) -> str:
+    """The bitwise or of a vector's elements, as the name of an ``i32``."""
     e.declare(f"llvm.vector.reduce.or.v{e.lanes}i32", f"i32 ({e.vector_type('i32')})")
     return e.let(f"call i32 @llvm.vector.reduce.or.v{e.lanes}i32({e.vector_type('i32')} {row})")
 

@@ -42,7 +42,7 @@ PRINT_BYTES = 8 << 20
 """Room for what a launch prints."""
 SHARED_LIMIT = 1 << 20
 FRESH_STACK = 1 << 10
-"""Bytes of a thread's stack that nobody has written to when a block begins: as many as a GPU's threads have by themselves."""
+"""Bytes of a thread's stack that are unwritten when a block begins: as many as a GPU's threads have by themselves."""
 MOST_AT_ONCE = 16 << 30
 """Bytes that blocks may take which all run at the same time."""
 HOST_NS = 10_000_000_000
@@ -443,7 +443,7 @@ class CompiledKernel:
             note = (alone, kernel.points[site - 1].origin)
         address = record.address
         if abs(address - self._context.by_value_host) < NEAR:
-            # Each thread has its own copy in local memory: where this process keeps one for all is nobody's business.
+            # Each thread has its own copy in local memory: where this process keeps one for all concerns no thread.
             address = (address - self._context.by_value_host) % NEAR + LOCAL_BASE
         return HostFault(
             kind=runtime_structs.FAULT_KINDS[number],

@@ -38,6 +38,7 @@ def access_table(kernel: HostKernel) -> npt.NDArray[Any]:
 
 
 def point_table(kernel: HostKernel) -> npt.NDArray[Any]:
+    """Suspension points as the runtime reads them: a row each, the first unused."""
     table = np.zeros(len(kernel.points) + 1, POINT)
     kinds: dict[str, int] = {}
     for row, point in zip(table[1:], kernel.points, strict=True):

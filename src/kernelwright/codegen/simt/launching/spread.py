@@ -95,7 +95,7 @@ class Spreading:
         return AT_ONCE if self._block_s and self._is_worth(blocks) else WORTH.look_ns
 
     def looked(self, blocks: int, seconds: float) -> None:
-        """So many blocks took so long of a core, while nobody else had it."""
+        """So many blocks took so long of a core, while nothing else had it."""
         if blocks:
             self._block_s = seconds / blocks
 

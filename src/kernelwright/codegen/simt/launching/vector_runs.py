@@ -23,7 +23,7 @@ MOST = 8
 """Operations of a run: what an edit changes is compiled anew run by run."""
 
 NAME = "@run("
-"""How the function of a run is called in its own text; whoever compiles it gives it a name."""
+"""How the function of a run is called in its own text; its compiler gives it a name."""
 _BETWEEN_VALUES = re.compile(r"(%[\w.]+)")
 _VECTOR = re.compile(r"<\d+ x \w+>")
 _NUMBER = re.compile(r"(ptr|i\d+|float|double|half|bfloat)(?: align \d+)? $")

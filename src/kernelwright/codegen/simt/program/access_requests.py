@@ -134,6 +134,7 @@ def atomic(
     args: tuple[Operand, ...],
     type: str,
 ) -> Row:
+    """Requests of an atomic operation on ``address``; the old value by lane."""
     access = request(flat, "atomic", type, 1, bytes_of(type), operation)
     access.space = _space(address)
     return flat.effect("atomic", args, access, ((type, -1),))

@@ -109,7 +109,7 @@ def dominators(order: list[Block]) -> dict[Block, Block]:
 def post_dominators(order: list[Block]) -> dict[Block, Block | None]:
     """The immediate post-dominator of each block; ``None`` is the end of the kernel.
 
-    Blocks that are sure to stop the launch (``stop``) do not count as ends: nobody goes on after them. Blocks that may go
+    Blocks that are sure to stop the launch (``stop``) do not count as ends: no thread goes on after them. Blocks that may go
     round for ever and never return do: the lanes in there are missing wherever the others go on.
     """
     returning = set(postorder([b for b in order if b.term.code == "return"], _predecessors))
@@ -153,7 +153,7 @@ def _loops(back: list[tuple[Block, Block]]) -> list[Loop]:
 
 
 def _order(entry: Block) -> list[Block]:
-    """Reverse post-order in which a loop's body is contiguous: whoever enters a loop first visits what follows it."""
+    """Reverse post-order in which a loop's body is contiguous: a walk that enters a loop first visits what follows it."""
     exits: dict[Block, list[Block]] = {}
 
     def following(block: Block) -> list[Block]:

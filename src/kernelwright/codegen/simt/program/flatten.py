@@ -137,7 +137,8 @@ class Flattener(FlatteningContext):
         kept: CallFrame | None = None,
     ) -> list[tuple[Block, Row]]:
         """Put the body of ``function`` into the program, beginning in ``entry``; the blocks that return, with their rows. ``kept``: its
-        frame, if it may be called while it runs; its arguments are there."""
+        frame, if it may be called while it runs; its arguments are there.
+        Raises ``CompileError`` for a function without a body."""
         if function.is_declaration:
             raise CompileError(
                 f"function '{function.name}' is called but has no body",
@@ -258,7 +259,8 @@ class Flattener(FlatteningContext):
     # -- instructions
 
     def step(self, instruction: Instruction) -> None:
-        """Put an instruction that is neither phi nor terminator into the program."""
+        """Put an instruction that is neither phi nor terminator into the program.
+        Raises ``CompileError`` for one that the virtual GPU does not run."""
         self.instruction = self.standing_for or instruction
         if instruction.opcode == "call":
             self._call(instruction)

@@ -104,7 +104,8 @@ def _bitcast(flat: FlatteningContext, instruction: Instruction) -> None:
 
 
 def recast(flat: FlatteningContext, row: Row, wanted: list[str]) -> Row:
-    """The same bits as other numbers: packed into wider ones or cut into narrower ones, the first lowest."""
+    """The same bits as other numbers: packed into wider ones or cut into narrower ones, the first lowest.
+    Raises ``CompileError`` for types that do not divide each other."""
     if len(row) == len(wanted):
         return [o if o.type == t else flat.emit("bitcast", (o,), t) for o, t in zip(row, wanted, strict=True)]
     integers = [_as_integer(flat, o) for o in row]

@@ -239,14 +239,14 @@ def _print(flat: FlatteningContext, instruction: Instruction) -> None:
 
 
 def _exit(flat: FlatteningContext, instruction: Instruction) -> None:
-    """The thread ends, wherever it is. What follows in the block is reached by nobody."""
+    """The thread ends, wherever it is. What follows in the block is never reached."""
     before = flat.now
     flat.cut("jump")
     before.term = Op("return", (), (), None, instruction)
 
 
 def _pause(flat: FlatteningContext, instruction: Instruction) -> None:
-    """``nanosleep``: somebody else may run."""
+    """``nanosleep``: another warp may run."""
     flat.effect("warp", (), WarpOp("yield", "always"))
 
 

@@ -163,7 +163,7 @@ class FlatteningContext:
         return self.emit("gep", (base, *(o for o, _ in terms)), "i64", (offset, scales), pointer)
 
     def space_cast(self, value: Value, type: Any) -> Operand:
-        """A pointer as a number of another address space."""
+        """A pointer as a number of another address space. Raises ``CompileError`` for an unknown address space."""
         source, target = scalars(value.type)[0].pointer, scalars(type)[0].pointer
         operand = self.one(value)
         if source not in BASES or target not in BASES:

@@ -15,10 +15,12 @@ Several = Callable[[Make, Row, tuple[str, ...]], Row]
 
 
 def direct(name: str, count: int, extra: str = "") -> Meaning:
+    """Means LLVM's intrinsic ``name`` on the first ``count`` operands, with ``extra`` ones behind."""
     return lambda m, a, t: m.llvm(name, *a[:count], extra=extra)
 
 
 def single(name: str, count: int) -> Meaning:
+    """The same, computed in single precision."""
     return lambda m, a, t: m.in_single(name, *a[:count])
 
 
@@ -35,4 +37,5 @@ def library(name: str) -> Meaning:
 
 
 def absolute(m: Make, a: Row, t: str) -> Operand:
+    """The operand without its sign bit, also of a NaN."""
     return m.bitcast(m.and_(m.bits(a[0]), m.magnitude_mask(t)), t)

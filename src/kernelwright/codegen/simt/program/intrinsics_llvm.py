@@ -183,7 +183,8 @@ _REDUCE: dict[str, Meaning] = {
 
 
 def reduction(m: Make, name: str, rows: list[Row], type: str) -> Operand:
-    """From the first element to the last, starting with the scalar operand where there is one."""
+    """From the first element to the last, starting with the scalar operand where there is one.
+    Raises ``CompileError`` for an operation that the virtual GPU does not run."""
     combine = _REDUCE.get(name)
     if combine is None:
         raise CompileError(f"'llvm.vector.reduce.{name}' does not run on the virtual GPU")

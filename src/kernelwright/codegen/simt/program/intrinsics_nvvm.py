@@ -356,6 +356,8 @@ def _in_global(m: Make, a: Row, t: str) -> Operand:
 
 
 def lane_mask(kind: str) -> Meaning:
+    """Means a register of lane masks: ``eq``, ``lt``, ``le``, ``gt``, ``ge``."""
+
     def write(m: Make, a: Row, t: str) -> Operand:
         one = m.shl(m.i("i32", 1), a[0])
         if kind == "eq":

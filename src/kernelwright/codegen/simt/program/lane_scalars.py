@@ -148,7 +148,7 @@ def _expression(value: ConstantExpr, program: Program, shared: dict[str, int]) -
 
 
 def offset_of(source: Type, indices: list[int]) -> int:
-    """The bytes ``getelementptr`` adds for constant indices."""
+    """The bytes ``getelementptr`` adds for constant indices. Raises ``CompileError`` for a type without elements."""
     offset = indices[0] * alloc_size(source)
     for index in indices[1:]:
         if isinstance(source, StructType) and source.fields is not None:

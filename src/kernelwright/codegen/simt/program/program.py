@@ -35,6 +35,7 @@ def bytes_of(type: str) -> int:
 
 
 def is_float(type: str) -> bool:
+    """Whether a type's name is that of a floating-point number."""
     return type in FLOAT_BITS
 
 

@@ -1,9 +1,9 @@
-"""Loops that wait for somebody else must let others run: a lane that spins on a lock would keep the lane that has it waiting.
+"""Loops that wait for another thread must let others run: a lane that spins on a lock would keep the lane that has it waiting.
 
 before   b3: ... atomic cas ...; branch %locked -> b3, b4       after   b3: ...; branch %locked -> b9, b4
                                                                         b9: gather [yield] -> b3
 
-A loop waits for somebody when whether it goes on depends on what it reads with an atomic or a volatile load.
+A loop waits for another thread when whether it goes on depends on what it reads with an atomic or a volatile load.
 """
 
 from __future__ import annotations

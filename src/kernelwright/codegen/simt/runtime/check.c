@@ -474,7 +474,7 @@ static void bulk(simt_context *c, u32 note, u32 lane, u64 address, u64 bytes, u3
 
 void simt_check_fill(simt_context *c, u32 note, u32 lane, u64 to, u64 bytes) { bulk(c, note, lane, to, bytes, 1); }
 
-/* Bytes that nobody wrote stay unwritten when they are copied. */
+/* Unwritten bytes stay unwritten when they are copied. */
 void simt_check_copy(simt_context *c, u32 note, u32 lane, u64 to, u64 from, u64 bytes) {
   simt_check *k = c->check;
   u32 thread = thread_of(c, lane);

@@ -4,7 +4,7 @@
 
 #include "simt.h"
 
-/* PASSED: somebody waits for threads that have gone on; ENDED: a mask names lanes that have ended, which nobody waits for; MASKS: lanes
+/* PASSED: somebody waits for threads that have gone on; ENDED: a mask names lanes that have ended, which nothing waits for; MASKS: lanes
    that meet name different ones; ABSENT: a shuffle reads a lane that does not take part; ASKEW: an address is not what the program
    states, which a GPU may let pass. */
 enum { FIND_RACE, FIND_UNWRITTEN, FIND_PASSED, FIND_ENDED, FIND_MASKS, FIND_ABSENT, FIND_ASKEW };

@@ -76,7 +76,7 @@ ALWAYS u32 place(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
   return 1;
 }
 
-/* Under a mask with many lanes, the others write to a place that nobody reads: that is faster than to branch. */
+/* Under a mask with many lanes, the others write to a place that nothing reads: that is faster than to branch. */
 #define MANY 10
 #define MOVE(T)                                                                                        \
   if (store) {                                                                                         \

@@ -333,7 +333,7 @@ void simt_weak_warp(simt_context *c, u32 lanes) {
   waited(c->weak, first, left < 32 ? left : 32, lanes);
 }
 
-/* A warp lets others run: what signals comes true, and the rest now and then, so that nobody waits for ever. */
+/* A warp lets others run: what signals comes true, and the rest now and then, so that nothing waits for ever. */
 void simt_weak_yield(simt_context *c) {
   simt_weak *w = c->weak;
   u32 all = chance(w, 8);

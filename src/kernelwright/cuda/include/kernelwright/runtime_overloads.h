@@ -29,7 +29,7 @@ template <class T>
 static inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t widthBytes, size_t height) {
     return ::cudaMallocPitch((void **)pointer, pitch, widthBytes, height);
 }
-// As CUDA 11 has them: messages that nobody writes.
+// As CUDA 11 has them: messages that nothing writes.
 static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *errorNode,
                                                char *log, size_t bytes) {
     if (errorNode) *errorNode = 0;

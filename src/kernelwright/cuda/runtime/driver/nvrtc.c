@@ -1,4 +1,4 @@
-/* NVRTC: a program is kept here as its texts, compiled by the worker, and its results are kept for whoever asks. */
+/* NVRTC: a program is kept here as its texts, compiled by the worker, and its results are kept for the caller. */
 #include "../client.h"
 
 #include <stdlib.h>

@@ -11,7 +11,7 @@ beside one that is shared in earnest. No compiler takes it out of there: it does
 The meaning stays as long as the guards hold (``block.x <= 16``, ``block.y <= 16``, ``block.z <= 1``). All of the kernel's accesses to
 the array are plain loads and stores of one type at one and the same sum of the thread's numbers, so each thread has one cell; under the
 guards the cells of two threads are different, and in the array; the array is of the kernel's own, and no address of it goes anywhere
-else. So nobody but the thread reads or writes its cell, and barriers have nothing to order there. A cell that is read before it is
+else. So only the thread itself reads or writes its cell, and barriers have nothing to order there. A cell that is read before it is
 written holds zero, where the original's holds anything.
 """
 
@@ -105,6 +105,7 @@ def own_arrays(original: Original, launches: Sequence[LaunchFacts]) -> Iterator[
 
 
 def in_words(original: Original, edit: PrivateCells) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.subject)
     array = array_of(unchanged(original), edit.subject) if edit.subject in original.nodes else None
     called = readable_array(array) if array else f"of {what}"

@@ -3,7 +3,7 @@
     before   %a = load float, ptr %p                    after   %a = load float, ptr %p, !invariant.load !{}
              ld.global.b32 %r1, [%rd1];                         ld.global.nc.b32 %r1, [%rd1];
 
-``nc`` goes through the read-only cache, and lets LLVM hoist and join the load; nobody may write the word while the kernel runs.
+``nc`` goes through the read-only cache, and lets LLVM hoist and join the load; nothing may write the word while the kernel runs.
 So its address must come from one pointer argument that the kernel only reads through, and at the launch nothing else may point
 into that allocation (guard ``Apart``); else it is inert.
 
@@ -70,9 +70,9 @@ class CachePolicy:
 
 
 def _read_only_source(draft: Draft, load: Id) -> int | str:
-    """The argument behind the words that a load reads and that nobody writes; or why nothing says that."""
+    """The argument behind the words that a load reads and that nothing writes; or why nothing says that."""
     if draft.original.finds_pointers:
-        return "the kernel finds pointers in memory, through which somebody may write"
+        return "the kernel finds pointers in memory, through which something may write"
     sources = Pointers(draft).roots(draft.operands(load)[0])
     source = next(iter(sources), None)
     arguments = draft.original.function.arguments
@@ -121,6 +121,7 @@ def cache_policies(original: Original) -> Iterator[CachePolicy]:
 
 
 def in_words(original: Original, edit: CachePolicy) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.subject)
     return Words("caching", f"{what} reads with the policy {edit.policy}", location)
 

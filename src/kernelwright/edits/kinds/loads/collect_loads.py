@@ -251,6 +251,7 @@ def collections(original: Original) -> Iterator[CollectLoads]:
 
 
 def in_words(original: Original, edit: CollectLoads) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.subject)
     sentence = (
         f"all loads below the block that ends with {what} stand together there, masked where they may not be needed"

@@ -15,7 +15,7 @@
 
 A thread that waits for memory in every turn waits once for several. The turns are copied with their ways out
 (``ir/loop_copies.py``), so that nothing has to be known of how many there are, then their loads are collected as ``collect-loads``
-does: masked where a turn may not come, over barriers where nobody writes what they read. The edit is made when all others of its kernel
+does: masked where a turn may not come, over barriers where nothing writes what they read. The edit is made when all others of its kernel
 are, on what they have left: it changes the flow of control, which no other edit does.
 """
 
@@ -107,6 +107,7 @@ def _has_free_load(places: Places, body: set[int]) -> bool:
 
 
 def in_words(original: Original, edit: CollectTurns) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     location = original.location(edit.subject)
     return Words(
         "order", f"the loads of {edit.count} turns of the loop stand together before the first of them", location

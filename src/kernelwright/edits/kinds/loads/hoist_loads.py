@@ -9,7 +9,7 @@
                %y = load i32, ptr %at                          then:
 
 What was waited for twice is waited for once. No compiler does it: it would have to know that the addresses are good whatever
-the branch decides, and that nobody writes there in between; the edit relies on both. All loads of a block go together, for a
+the branch decides, and that nothing writes there in between; the edit relies on both. All loads of a block go together, for a
 wait is over when the last of them is there. They stay behind fences, and behind accesses that acquire.
 """
 
@@ -104,6 +104,7 @@ def together(draft: Draft, block: int, chains: bool, wanted: frozenset[Id] | Non
 
 
 def is_plain_load(node: Node) -> bool:
+    """Whether an instruction is a load that may be made elsewhere: not volatile, not atomic."""
     i = node.instruction
     return node.is_free and i.opcode == "load" and not i.volatile and not i.ordering
 
@@ -122,6 +123,7 @@ def is_pure(node: Node) -> bool:
 
 
 def is_end(node: Node) -> bool:
+    """Whether an instruction ends its block."""
     return node.instruction.is_terminator
 
 
@@ -163,6 +165,7 @@ def far_hoistings(original: Original) -> Iterator[HoistLoads]:
 
 
 def in_words(original: Original, edit: HoistLoads) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.subject)
     chains = ", those from loaded addresses too," if edit.chains else ""
     where = "the branch that leads there" if edit.levels == 1 else f"{edit.levels} of the branches that lead there"

@@ -7,9 +7,9 @@
                %y = load i32, ptr %at                            br i1 %in, label %then, label %end
                                                                then:
 
-What ``hoist-loads`` hopes for, that the address is good whatever the branch decides, nobody has to know here: a thread that takes the
+What ``hoist-loads`` hopes for, that the address is good whatever the branch decides, need not be known here: a thread that takes the
 other way reads what the guard says is there (``bytes behind q >= 4``), and nothing uses it. It costs an instruction, and the load waits
-for the condition; it still waits together with the loads beside it. So it relies on nothing but that nobody writes there in between.
+for the condition; it still waits together with the loads beside it. So it relies on nothing but that nothing writes there in between.
 
 It goes up over branches of which one decides, and from blocks that are always reached. The address has to be made from an argument. What
 is read in its place is behind an argument that the kernel only reads: reading what others write at that time would look like a race.
@@ -121,6 +121,7 @@ def draw(dice: Dice) -> HoistMaskedLoads | None:
 
 
 def in_words(original: Original, edit: HoistMaskedLoads) -> Words:
+    """Kind, sentence and place of the edit, for people."""
     what, location = describe_instruction(original, edit.subject)
     where = "the branch that leads there" if edit.levels == 1 else f"{edit.levels} of the branches that lead there"
     sentence = f"the loads of the block that ends with {what} stand before {where}, and read a first element where they are not needed"

@@ -3,7 +3,7 @@
 specialised inputs, unrolling, recipes    their guard
 turns of a loop copied                    nothing: the same runs, in the same order
 any change at all                         sums that are fused as they were (``rounding``)
-cache policies                            plain loads; for nc nobody writes there while the kernel runs
+cache policies                            plain loads; for nc nothing writes there while the kernel runs
 barriers of a warp                        aligned barriers; blocks of at most 32 threads, else see ``barriers``
 no alias                                  the kernel writes nothing behind that pointer
 exchange to store                         the result is unused, and no fence, acquire or release orders it
@@ -96,7 +96,9 @@ def _compiled(pair: VariantPair) -> Iterator[Obligation]:
 def _apart(pair: VariantPair) -> Iterator[Obligation]:
     for index in sorted(pair.applied.draft.setting.apart):
         argument = pair.before.arguments[index]
-        claim = f"nobody else changes the memory behind {describe_argument(pair.original, index)} while the kernel runs"
+        claim = (
+            f"no other thread changes the memory behind {describe_argument(pair.original, index)} while the kernel runs"
+        )
         held = _guarded(pair, Apart(index), claim)
         needed = read_only(pair.before, argument) if _reads_as_before(pair) else None
         if not held.holds:
@@ -132,9 +134,7 @@ def _extra(pair: VariantPair, id: Id, extra: str) -> Obligation:
     if extra in POLICIES:
         method, why = _policy(pair, id, extra)
         return Obligation(f"{what} can read with the policy {extra}", method, why, place=place, subject=subject)
-    return Obligation(
-        f"{what} keeps its meaning with {extra}", "tested", "nobody knows it", place=place, subject=subject
-    )
+    return Obligation(f"{what} keeps its meaning with {extra}", "tested", "it is unknown", place=place, subject=subject)
 
 
 def _exchange(pair: VariantPair, id: Id) -> tuple[Method, str]:
@@ -202,7 +202,7 @@ def _policy(pair: VariantPair, id: Id, policy: str) -> tuple[Method, str]:
     missing = [Apart(index) for index in sorted(needed) if Apart(index) not in pair.applied.guards]
     if missing:
         return "tested", f"no guard says so: {missing[0]}"
-    return "construction", "nobody writes there while the kernel runs"
+    return "construction", "nothing writes there while the kernel runs"
 
 
 def _is_global(base: object) -> bool:

@@ -57,7 +57,7 @@ def of_masked_loads(pair: VariantPair) -> Iterator[Obligation]:
             why = "its address is the old one only where each branch goes to where it stood"
         else:
             claim = f"{what} is made by the threads that made it before"
-            why = "whoever comes to where it stands comes to where it stood"
+            why = "the threads that come to its new place come to its old one"
         yield Obligation(claim, "construction", why, place=place, subject=subject)
         for index in each.instead:
             for claim, hindrance in _first_is_readable(pair, each.id, index):

@@ -9,7 +9,7 @@ is known makes one block of two, an argument that is known makes a constant of a
 name of its own for each sum and product, which LLVM keeps for all that it makes of it (``%kw7.``, ``%kw7.us``, ``%kw7.3``), and looked
 at. The original is what its user has, before any further pass.
 
-What holds then: every sum that is left finds its products as it did. A sum that is gone was needed by nobody: in its place stands a
+What holds then: every sum that is left finds its products as it did. A sum that is gone was needed by none: in its place stands a
 function without effects that LLVM does not know, and it is gone as well.
 """
 
@@ -62,6 +62,7 @@ def why_fused_otherwise(pair: VariantPair) -> str:
 
 
 def is_sum(i: Instruction) -> bool:
+    """Whether an instruction is a sum or a difference that may swallow a product."""
     return i.opcode in SUMS and may_contract(i)
 
 

@@ -10,7 +10,7 @@ from kernelwright.prove.labels import Label
 
 
 def _data(random: Random) -> Case:
-    # Nobody's neighbour has more: in training no element changes, so that what was loaded early is right.
+    # No neighbour has more: in training no element changes, so that what was loaded early is right.
     own = ints(random, 64, 0, 9).repeat(2)
     return Case((2,), (64,), {"p": own, "in": ints(random, 128), "out": zeros(128, "int32"), "n": 3})
 
