@@ -7,7 +7,7 @@ candidates. What is compared is the fastest variant that is right on the trainin
     control   the same with --preset gevo: Algorithm 1, its population as large as its budget allows
     random    the same with --preset random: one to three edits drawn at a time, and no selection
 
-The first two plan by their budget (the shares of the scan and of the combinations; the size of the first generation), so the
+The first two plan by their budget (the share that the default keeps for the end; the size of the control's first generation), so the
 first 400 candidates of a run of 5,000 are no run of 400: those are made apart, and are rows of their own. Edits drawn at random
 plan nothing: there the first 400 are the run of 400.
 

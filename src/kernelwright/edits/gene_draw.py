@@ -10,6 +10,7 @@ from __future__ import annotations
 import random as rng
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
 from kernelwright.edits.draft import Draft
 from kernelwright.edits.draw import OPERATORS, draw
@@ -83,12 +84,10 @@ def listed(
     originals: Mapping[str, Original],
     weights: Weights | None = None,
     known: Known | None = None,
-    *,
-    meaning_first: bool = False,
 ) -> Iterator[Gene]:
-    """Every single gene that can be listed, the most promising first: what is known of all launches, then the listings of all
-    kinds by their rank; ``meaning_first``: those of kinds that keep the meaning before all others. Of what is known, a kind that
-    has more than ``AT_ONCE`` edits in a kernel leaves its others for behind the listings that keep the meaning.
+    """Every single gene that can be listed, the most promising first: what is known of all launches, then the listings of kinds that keep
+    the meaning, then those of all others, by their rank. Of what is known, a kind that has more than ``AT_ONCE`` edits in a kernel leaves
+    its others for behind the listings that keep the meaning.
 
     Within a kind those of the costliest instructions come first; with weights, those that weigh nothing are left out.
     Copies, replacements, swaps and other moves are drawn; cache policies and fast-math flags are in ``cache_policies`` and
@@ -96,11 +95,10 @@ def listed(
     """
     first, others = _known_genes(originals, known or {})
     yield from first
-    ranked = sorted(LISTED, key=lambda each: meaning_first and not each[0])
-    last = max(place for place, (keeps_meaning, _) in enumerate(ranked) if keeps_meaning)
-    for place, (_, listing) in enumerate(ranked):
-        yield from _by_weight(originals, listing.edits, weights)
-        if place == last:
+    for keeps_meaning, listings in groupby(LISTED, key=lambda each: each[0]):
+        for _, listing in listings:
+            yield from _by_weight(originals, listing.edits, weights)
+        if keeps_meaning:
             yield from others
 
 
@@ -117,9 +115,13 @@ def _known_genes(originals: Mapping[str, Original], known: Known) -> tuple[list[
 
 
 LISTED: tuple[tuple[bool, Listing], ...] = tuple(
-    sorted(((kind.keeps_meaning, one) for kind in KINDS for one in kind.listed), key=lambda each: each[1].rank)
+    sorted(
+        ((kind.keeps_meaning, one) for kind in KINDS for one in kind.listed),
+        key=lambda each: (not each[0], each[1].rank),
+    )
 )
-"""The kinds that can be listed, the most promising first; with each, whether it keeps the meaning."""
+"""What can be listed, the most promising first: what kinds that keep the meaning find is nearly always accepted. With each, whether its kind
+does."""
 
 
 def _by_weight(

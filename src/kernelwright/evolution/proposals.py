@@ -42,8 +42,6 @@ class Proposals:
                 f"no kernel of this program is called {unknown[0]!r}", hint=f"there are {', '.join(originals)}"
             )
         self._shares: dict[Genes, dict[str, float]] = {}
-        # What is right in training is all that the acceptance of anything asks for; else what keeps the meaning comes first.
-        self._meaning_first = settings.accept != "any"
         self._with_edits = lru_cache(DRAFTS)(with_edits)
         wanted = settings.kernels or tuple(originals)
         self.originals = {name: original for name, original in originals.items() if name in wanted}
@@ -104,7 +102,7 @@ class Proposals:
 
     def scan(self) -> Iterator[Gene]:
         """Single genes that can be listed, the most promising first."""
-        return listed(self.originals, self._weights, self._known, meaning_first=self._meaning_first)
+        return listed(self.originals, self._weights, self._known)
 
     def kind(self, gene: Gene) -> str:
         """What the credit of operators is counted by."""
