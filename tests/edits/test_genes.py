@@ -186,11 +186,11 @@ def test_the_most_promising_come_first() -> None:
         "fix-argument",
         "collect-turns",
         "unroll",
+        "move",
+        "recipe",
         "constant-condition",
         "delete-barrier",
-        "move",
         "delete",
-        "recipe",
         "change-constant",
         "replace-operand",
     ]

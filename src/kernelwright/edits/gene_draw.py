@@ -120,8 +120,8 @@ LISTED: tuple[tuple[bool, Listing], ...] = tuple(
         key=lambda each: (not each[0], each[1].rank),
     )
 )
-"""What can be listed, the most promising first: what kinds that keep the meaning find is nearly always accepted. With each, whether its kind
-does."""
+"""What can be listed, the most promising first: what kinds that keep the meaning find is nearly always accepted. With each, whether
+its kind does."""
 
 
 def _by_weight(
