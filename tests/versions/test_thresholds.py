@@ -351,9 +351,13 @@ def test_a_dataset_more_runs_only_that_one() -> None:
     occasions = {"a": [chain(10, 50, 3.0, 2.0, 1.0)], "b": [chain(400, 800, 1.0, 2.0, 3.0)]}
     first = tune(TableProgram(occasions), ["a"])
     program = TableProgram(occasions)
-    both = tune(program, ["a", "b"], measured=first.measured)
+    said: list[str] = []
+    both = tune(program, ["a", "b"], measured=first.measured, say=said.append)
+    assert said[0].startswith("1 run first, one of each dataset that is new")
     assert {name for name, _ in program.runs} == {"b"}
     assert both.thresholds == tune(TableProgram(occasions), ["a", "b"]).thresholds
+    tune(program, ["a", "b"], measured=both.measured, say=said.append)
+    assert any(line.startswith("no run first") for line in said)
 
 
 def test_a_program_that_does_not_say_what_it_decided() -> None:

@@ -121,9 +121,7 @@ def tune(
         name: Configurations(program, name, rule, known.get(name), lambda c, name=name: watch(name, c), is_over)  # type: ignore[misc]
         for name in datasets
     }
-    say(
-        f"{len(datasets)} run{'s' if len(datasets) > 1 else ''} first, one of each dataset, to see which thresholds it meets"
-    )
+    say(_first_runs([name for name in datasets if all(c.thresholds for c in known.get(name, ()))], len(datasets)))
     untuned = _in_time(runs, lambda _, of: of.untuned())
     if len(untuned) == len(runs) and not any(c.compared or c.failure for c in untuned.values()):
         raise Misuse(
@@ -271,6 +269,13 @@ def _least_loss(
         if lost < least - MARGIN:
             best, least = joint, lost
     return best
+
+
+def _first_runs(new: Sequence[str], datasets: int) -> str:
+    if not new:
+        return "no run first: of each dataset it is known which thresholds it meets"
+    runs = f"{len(new)} run{'s' if len(new) > 1 else ''} first, one of each dataset"
+    return f"{runs}{' that is new' if len(new) < datasets else ''}, to see which thresholds it meets"
 
 
 def announcement(untuned: Mapping[str, Configuration], known: Mapping[str, int]) -> str:
