@@ -338,6 +338,13 @@ def test_several_valleys_are_seen_and_every_candidate_is_tried() -> None:
     assert decision.pieces == (1, 2, 7, 8)
 
 
+def test_what_was_run_and_is_faster_is_taken() -> None:
+    """The first guard and the last have one threshold: t is decided with u not taken, and hides u, which is faster."""
+    nodes: list[Node] = [Guard("t", 64, Leaf(1.3), Guard("u", 7, Leaf(1.2), Guard("t", 32, Leaf(1.5), Leaf(1.5))))]
+    tuning = tune(TableProgram({"a": nodes}), ["a"])
+    assert tuning.datasets[0].tuned_us == 1.2 and tuning.thresholds["t"] > 64
+
+
 def test_values_that_depend_on_a_choice_above_are_collected_again() -> None:
     """When t1 is taken, what follows meets larger values of t2, at which V2 wins."""
     after_v1 = Guard("t2", 500, Leaf(1.0), Leaf(5.0))

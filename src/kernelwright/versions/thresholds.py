@@ -135,7 +135,7 @@ def tune(
 
     def tuned_alone(name: str, of: Configurations) -> TunedDataset:
         result = DatasetTuner(of, observed, groups, declared).tune()
-        return result if result.configuration.times.failed else _not_worse_than(untuned[name], result, of)
+        return result if result.configuration.times.failed else _fastest(result, of)
 
     tuned = _in_time({name: runs[name] for name in untuned}, tuned_alone)
     measured_now = {name: of.all for name, of in runs.items()}
@@ -297,11 +297,15 @@ def most_configurations(values: int) -> int:
     return 1 if values == 1 else 2 * math.ceil(math.log2(values + 1)) + 1
 
 
-def _not_worse_than(untuned: Configuration, result: TunedDataset, runs: Configurations) -> TunedDataset:
-    """The untuned program where it is faster than all that tuning found; versions need not be monotonic."""
-    if not untuned.boxes or runs.verdict(untuned, result.configuration) is not Verdict.FASTER:
-        return result
-    return TunedDataset(untuned.thresholds, untuned, (), result.decisions)
+def _fastest(result: TunedDataset, runs: Configurations) -> TunedDataset:
+    """The untuned program, or whatever else was run, where it is faster than what tuning came to: versions need not be monotonic."""
+    best = result
+    for each in sorted(runs.all, key=lambda c: c.time_us):
+        if each.time_us >= best.configuration.time_us:
+            break
+        if each.boxes and runs.verdict(each, best.configuration) is Verdict.FASTER:
+            best = TunedDataset(each.thresholds, each, (), result.decisions)
+    return best
 
 
 def _boxes(result: TunedDataset, tree: Sequence[str]) -> list[Box]:
