@@ -8,8 +8,8 @@
     Dispatch NAME NUMBER us.            ... or what one guard costs; those of several guards add up
 
 Thresholds lie in a file of ``name=value`` lines. Its path stands in ``KW_THRESHOLDS`` and for ``{thresholds}`` in the command.
-A guard that the file does not name has the program's own threshold; one of ``INFINITE`` is never taken. Values have 64 bits. Names have neither
-blanks nor ``=``, and do not begin with ``--``, which makes a comment.
+A guard that the file does not name has the program's own threshold; one of ``INFINITE`` is never taken. Values have 64 bits.
+Names have neither blanks nor ``=``, and do not begin with ``--``, which makes a comment.
 """
 
 from __future__ import annotations
