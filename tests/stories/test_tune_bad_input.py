@@ -107,13 +107,14 @@ def test_programs_are_asked_to_say_what_they_compare(capsys: pytest.CaptureFixtu
     assert "4: 100 us tuned" in capsys.readouterr().out
 
 
-def test_names_with_blanks_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("name", ["my rows", "a=rows", "--rows"])
+def test_names_that_no_file_can_hold_are_told(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The program seems to compare nothing, and it is said which line was not read."""
-    Path("blank.py").write_text(PROGRAM.replace("Compared {name}", "Compared my {name}"))
+    Path("blank.py").write_text(PROGRAM.replace("Compared {name}", f"Compared {name[:-4]}{{name}}"))
     with pytest.raises(Misuse, match="the program compares nothing"):
         command(None, f"{sys.executable} blank.py {{data}}", ["4"], runs=1)
     said = capsys.readouterr().err
-    assert said.count("cannot be read") == 1 and "4: it printed 'Compared my rows <= 4: false.', which cannot" in said
+    assert said.count("cannot be read") == 1 and f"4: it printed 'Compared {name} <= 4: false.', which cannot" in said
 
 
 CLOCK = f"{sys.executable} clock.py {{data}} {{times}}"

@@ -56,6 +56,7 @@ def test_a_guard_above_is_decided_again_when_the_values_of_one_below_depend_on_i
     program = Loop({"a": 1000}, [500, 500, 500, 250], lambda version, size: costs[size][version])
     tuning = tune(program, ["a"])
     assert tuning.datasets[0].tuned_us == 9.4 + 2.7
+    assert [d.again for d in tuning.datasets[0].decisions if d.guard == "g1"] == [False, True]
     assert 2 < tuning.thresholds["g1"] <= 1000 and tuning.thresholds["g2"] <= 2
 
 

@@ -338,6 +338,13 @@ def test_several_valleys_are_seen_and_every_candidate_is_tried() -> None:
     assert decision.pieces == (1, 2, 7, 8)
 
 
+def test_what_was_run_and_is_faster_is_taken() -> None:
+    """The first guard and the last have one threshold: t is decided with u not taken, and hides u, which is faster."""
+    nodes: list[Node] = [Guard("t", 64, Leaf(1.3), Guard("u", 7, Leaf(1.2), Guard("t", 32, Leaf(1.5), Leaf(1.5))))]
+    tuning = tune(TableProgram({"a": nodes}), ["a"])
+    assert tuning.datasets[0].tuned_us == 1.2 and tuning.thresholds["t"] > 64
+
+
 def test_values_that_depend_on_a_choice_above_are_collected_again() -> None:
     """When t1 is taken, what follows meets larger values of t2, at which V2 wins."""
     after_v1 = Guard("t2", 500, Leaf(1.0), Leaf(5.0))
@@ -351,9 +358,13 @@ def test_a_dataset_more_runs_only_that_one() -> None:
     occasions = {"a": [chain(10, 50, 3.0, 2.0, 1.0)], "b": [chain(400, 800, 1.0, 2.0, 3.0)]}
     first = tune(TableProgram(occasions), ["a"])
     program = TableProgram(occasions)
-    both = tune(program, ["a", "b"], measured=first.measured)
+    said: list[str] = []
+    both = tune(program, ["a", "b"], measured=first.measured, say=said.append)
+    assert said[0].startswith("1 run first, one of each dataset that is new")
     assert {name for name, _ in program.runs} == {"b"}
     assert both.thresholds == tune(TableProgram(occasions), ["a", "b"]).thresholds
+    tune(program, ["a", "b"], measured=both.measured, say=said.append)
+    assert any(line.startswith("no run first") for line in said)
 
 
 def test_a_program_that_does_not_say_what_it_decided() -> None:

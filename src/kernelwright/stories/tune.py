@@ -161,8 +161,8 @@ def _tuned(
         if (line := subject.unreadable.get(dataset)) and line not in told:
             told.add(line)
             say(
-                f"{dataset}: it printed {line!r}, which cannot be read: names have no blanks, values are whole numbers of 64 bits, "
-                "times plain numbers (docs/tune.md, What a program has to do)"
+                f"{dataset}: it printed {line!r}, which cannot be read: names have no blanks, no '=' and no '--' in front, "
+                "values are whole numbers of 64 bits, times plain numbers (docs/tune.md, What a program has to do)"
             )
         evidence.measured.setdefault(dataset, []).append(configuration)
         if run is not None:

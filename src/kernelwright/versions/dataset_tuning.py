@@ -299,7 +299,7 @@ class DatasetTuner:
 
         above = candidates[found.first - 1] if found.first > 0 else known.above
         upto = candidates[found.last] if found.last < len(values) else known.upto
-        again = guard in self._known
+        again = any(decision.guard == guard for decision in self._decisions)
         best = Interval(above, upto)
         # A failure says nothing of other values: memory runs out at large ones, and is enough at small ones.
         lost, won = not failed(found.first - 1), not failed(found.last + 1)

@@ -121,9 +121,7 @@ def tune(
         name: Configurations(program, name, rule, known.get(name), lambda c, name=name: watch(name, c), is_over)  # type: ignore[misc]
         for name in datasets
     }
-    say(
-        f"{len(datasets)} run{'s' if len(datasets) > 1 else ''} first, one of each dataset, to see which thresholds it meets"
-    )
+    say(_first_runs([name for name in datasets if all(c.thresholds for c in known.get(name, ()))], len(datasets)))
     untuned = _in_time(runs, lambda _, of: of.untuned())
     if len(untuned) == len(runs) and not any(c.compared or c.failure for c in untuned.values()):
         raise Misuse(
@@ -137,7 +135,7 @@ def tune(
 
     def tuned_alone(name: str, of: Configurations) -> TunedDataset:
         result = DatasetTuner(of, observed, groups, declared).tune()
-        return result if result.configuration.times.failed else _not_worse_than(untuned[name], result, of)
+        return result if result.configuration.times.failed else _fastest(result, of)
 
     tuned = _in_time({name: runs[name] for name in untuned}, tuned_alone)
     measured_now = {name: of.all for name, of in runs.items()}
@@ -273,6 +271,13 @@ def _least_loss(
     return best
 
 
+def _first_runs(new: Sequence[str], datasets: int) -> str:
+    if not new:
+        return "no run first: of each dataset it is known which thresholds it meets"
+    runs = f"{len(new)} run{'s' if len(new) > 1 else ''} first, one of each dataset"
+    return f"{runs}{' that is new' if len(new) < datasets else ''}, to see which thresholds it meets"
+
+
 def announcement(untuned: Mapping[str, Configuration], known: Mapping[str, int]) -> str:
     """How many configurations tuning will run at most, beside repeats against noise and values collected again. ``known``: how many of a
     dataset were measured earlier, which are among them."""
@@ -292,11 +297,15 @@ def most_configurations(values: int) -> int:
     return 1 if values == 1 else 2 * math.ceil(math.log2(values + 1)) + 1
 
 
-def _not_worse_than(untuned: Configuration, result: TunedDataset, runs: Configurations) -> TunedDataset:
-    """The untuned program where it is faster than all that tuning found; versions need not be monotonic."""
-    if not untuned.boxes or runs.verdict(untuned, result.configuration) is not Verdict.FASTER:
-        return result
-    return TunedDataset(untuned.thresholds, untuned, (), result.decisions)
+def _fastest(result: TunedDataset, runs: Configurations) -> TunedDataset:
+    """The untuned program, or whatever else was run, where it is faster than what tuning came to: versions need not be monotonic."""
+    best = result
+    for each in sorted(runs.all, key=lambda c: c.time_us):
+        if each.time_us >= best.configuration.time_us:
+            break
+        if each.boxes and runs.verdict(each, best.configuration) is Verdict.FASTER:
+            best = TunedDataset(each.thresholds, each, (), result.decisions)
+    return best
 
 
 def _boxes(result: TunedDataset, tree: Sequence[str]) -> list[Box]:

@@ -4,7 +4,8 @@
 
 ``{thresholds}`` is the path of the threshold file, ``{times}`` that of a file into which the program writes microseconds, a
 number per line; their mean is its time. ``{outputs}`` is that of an ``.npz`` file with what it computes, else its standard output
-is that, and the files that it is known to write. A run is ended when it takes ten times as long as the best of its dataset.
+is that, and the files that it is known to write. A run is ended when it takes ten times as long as the best of its dataset,
+or longer where it waits for a processor (``shell_run.py``).
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ from kernelwright.evaluate.workload.case import Arrays
 from kernelwright.evaluate.workload.program_case import (
     TIMEOUT_S,
     Reader,
-    end_session,
     how_it_ended,
     reader_of,
 )
@@ -45,6 +45,7 @@ from kernelwright.versions.running.line_protocol import (
     time_us,
     unreadable_line,
 )
+from kernelwright.versions.running.shell_run import ShellRun
 
 DATA, THRESHOLDS, TIMES, OUTPUTS = "{data}", "{thresholds}", "{times}", "{outputs}"
 PATIENCE = 10.0
@@ -64,22 +65,6 @@ class Started(Protocol):
 
 Start = Callable[[str, Mapping[str, str], IO[bytes], IO[bytes]], Started]
 """Starts a command with an environment, and files for its standard output and standard error."""
-
-
-class ShellRun:
-    """A command in a shell, in a session of its own."""
-
-    def __init__(self, command: str, environment: Mapping[str, str], out: IO[bytes], err: IO[bytes]) -> None:
-        self._process = subprocess.Popen(
-            ["/bin/sh", "-c", command], env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-            start_new_session=True,
-        )  # fmt: skip
-
-    def wait(self, timeout: float | None = None) -> int:
-        return self._process.wait(timeout)
-
-    def end(self) -> None:
-        end_session(self._process)
 
 
 class ExternalProgram:
@@ -133,9 +118,10 @@ class ExternalProgram:
             process = self._start(command, environment, out, err)
         code = 0
         try:
-            code = _as_signal(process.wait(limit))
+            wait = process.wait_patiently if isinstance(process, ShellRun) else lambda limit, _: process.wait(limit)
+            code = _as_signal(wait(limit, self._timeout_s))
         except subprocess.TimeoutExpired:
-            failure = Rejected("timeout", f"it was still running after {limit:.3g} s")
+            failure = Rejected("timeout", f"it was still running after {time.perf_counter() - begin:.3g} s")
         finally:
             process.end()
         seconds = time.perf_counter() - begin

@@ -9,6 +9,7 @@
 
 Thresholds lie in a file of ``name=value`` lines. Its path stands in ``KW_THRESHOLDS`` and for ``{thresholds}`` in the command.
 A guard that the file does not name has the program's own threshold; one of ``INFINITE`` is never taken. Values have 64 bits.
+Names have neither blanks nor ``=``, and do not begin with ``--``, which makes a comment.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from kernelwright.versions.program import INFINITE, Compared, Thresholds
 TELL = "KW_TUNING"
 """Has guards of ``kernelwright_threshold.h`` print what they compare."""
 ENVIRONMENT = "KW_THRESHOLDS"
-_COMPARED = re.compile(r"^Compared (\S+) <= (-?\d+)(?:: (true|false|never))?\.?\s*$", re.M)
+_COMPARED = re.compile(r"^Compared ((?!--)[^\s=]+) <= (-?\d+)(?:: (true|false|never))?\.?\s*$", re.M)
 _TOOK = re.compile(r"^Took (\d+(?:\.\d*)?(?:[eE][-+]?\d+)?) us\.?\s*$", re.M)
 _DISPATCH = re.compile(r"^Dispatch (?:(\S+) )?(\d+(?:\.\d*)?) us\.?\s*$", re.M)
 _MEANT = re.compile(r"^(?:Compared\b.*<=.*|(?:Took|Dispatch)\b.*\bus\.?\s*)$", re.M)
