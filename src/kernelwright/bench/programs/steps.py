@@ -28,6 +28,7 @@ WALL_TIMES = 10
 _LOOK_S, _LOOK_SHARE = (0.05, 1.0), 0.05
 """It is looked after in steps of a twentieth of the time it takes: looking costs the processor 5 ms."""
 _PLACE = re.compile(r"^(kw: )?([^\s:]+:\d+(:\d+)?: )?(fatal )?(error: )?")
+_REMARK = re.compile(r"^kw: (.*, for \d+ s|.*\(once\)|ignored: .*|compiling for .* alone, .*)$")
 _ERROR = re.compile(r"\berror\b|^kw: |No rule to make|not found|cannot find|undefined", re.I)
 
 
@@ -160,7 +161,7 @@ def _end(process: subprocess.Popen[bytes]) -> float:
 def cause_of(said: str, status: int) -> str:
     """The first line that names an error, without its place; how a process ended that names none."""
     for line in said.splitlines():
-        if _ERROR.search(line) and "ignored" not in line:
+        if _ERROR.search(line) and "ignored" not in line and not _REMARK.match(line):
             return _PLACE.sub("", line.strip())[:120]
     if status < 0:
         return f"killed by {signal.Signals(-status).name}"
