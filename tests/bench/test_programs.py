@@ -172,6 +172,11 @@ def test_programs_of_a_makefile_that_names_each(suite: Path) -> None:
         ("kw: main.cu:3: 'a.h' file not found\nnext: name the folder\n", 2, "'a.h' file not found"),
         ("one\ntwo\n", 3, "exit code 3: two"),
         ("ld: cannot find -lcudart\ncollect2: error: ld returned 1\n", 1, "ld: cannot find -lcudart"),
+        (
+            "kw: linking, for 2 s\nkw: compiling for sm_75 alone, not for sm_80: --arch chooses\nkw: main is used and defined nowhere\n",
+            2,
+            "main is used and defined nowhere",
+        ),
         ("", -11, "killed by SIGSEGV"),
         ("", 1, "exit code 1"),
     ],

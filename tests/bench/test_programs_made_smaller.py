@@ -17,7 +17,7 @@ from kernelwright.bench.programs.measure import Manner, measure_folders
 from kernelwright.bench.programs.projects import Project
 from kernelwright.bench.programs.shrinking import reduced, shrink_sources
 from kernelwright.bench.programs.steps import Step, Steps, Stopped
-from kernelwright.bench.programs.trials import missing_file, run_to_end, ways_to_run
+from kernelwright.bench.programs.trials import Way, missing_file, run_to_end, ways_to_run
 from tests.cli.conftest import Kw, kw  # noqa: F401
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
@@ -135,14 +135,22 @@ def test_what_fails_only_when_it_is_smaller_is_tried_smaller_still(tmp_path: Pat
 
 
 def test_who_begins_smaller_comes_to_the_arguments_as_they_are_last(tmp_path: Path) -> None:
-    assert [size for size, _ in ways_to_run([["./a", "100000", "8"]], 64)] == [
+    assert [way.size for way in ways_to_run([["./a", "100000", "8"]], 64)] == [
         "arguments / 64", "arguments / 512", "arguments / 8", "",
     ]  # fmt: skip
-    assert [size for size, _ in ways_to_run([["./a", "100000"]], 20)][3:] == ["arguments / 2", ""]
-    assert ways_to_run([["./a", "8"]], 64) == [("", [["./a", "8"]])]
+    assert [way.size for way in ways_to_run([["./a", "100000"]], 20)][3:] == ["arguments / 2", ""]
+    assert ways_to_run([["./a", "8"]], 64) == [Way(64, "", [["./a", "8"]])]
     steps = Answers(lambda c: Step("exit code 1", "", 0.1) if c[1] != "64000" else Step("", "PASS", 1.0))
     ran = run_to_end([["./main", "64000"]], tmp_path, steps, 40.0, first_divisor=64)
     assert len(steps.asked) == 4 and ran.step.ended_well and ran.size == ""
+
+
+def test_what_is_late_is_not_tried_larger_and_leaves_time_for_its_source(tmp_path: Path) -> None:
+    asked: list[str] = []
+    steps = Answers(lambda c: late(10.0) if not asked else Step("", "PASS", 2.0))
+    ran = run_to_end([["./main", "64000"]], tmp_path, steps, 40.0, lambda: asked.append("") or "N 9 -> 1", 64)  # type: ignore[func-returns-value]
+    assert [command[1] for command, _ in steps.asked] == ["1000", "125", "125"]
+    assert ran.size == "arguments / 512, N 9 -> 1" and steps.asked[-1][1] == pytest.approx(20.0)
 
 
 def test_a_failure_as_given_is_one_unless_memory_was_short(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -180,3 +181,41 @@ def test_a_device_link_that_lacks_a_function(kw: Kw, folder: Path) -> None:
     assert kw("compile", "-dc", "gone.cu").returncode == 0
     done = kw("compile", "-dlink", "gone.o", "-o", "device.o")
     assert done.returncode == 2 and "elsewhere" in done.stderr and not (folder / "device.o").exists()
+
+
+CHILD = """
+__device__ int factor = 3;
+static __device__ int more(int x) { return x + 1; }
+__global__ void child(int *p) { p[threadIdx.x] = more(factor * p[threadIdx.x]); }
+"""
+PARENT = """
+#include <cstdio>
+extern __device__ int factor;
+__global__ void child(int *p);
+__global__ void parent(int *p) { factor = 5; child<<<1, 4>>>(p); }
+int main() {
+    int *p, h[4] = {1, 2, 3, 4};
+    cudaMalloc(&p, sizeof h);
+    cudaMemcpy(p, h, sizeof h, cudaMemcpyHostToDevice);
+    child<<<1, 2>>>(p);
+    parent<<<1, 1>>>(p);
+    cudaMemcpy(h, p, sizeof h, cudaMemcpyDeviceToHost);
+    printf("%d %d %d %d %s\\n", h[0], h[1], h[2], h[3], cudaGetErrorString(cudaGetLastError()));
+}
+"""
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_a_kernel_of_another_file_is_launched_from_the_device(kw: Kw, folder: Path, apart: bool) -> None:
+    """With its variables and what it calls; it stays the kernel that the host launches as well."""
+    (folder / "child.cu").write_text(CHILD)
+    (folder / "parent.cu").write_text(PARENT)
+    if apart:
+        ends_well(kw("compile", "-dc", "parent.cu", "child.cu"))
+    ends_well(
+        kw("compile", "-rdc=true", *(("parent.o", "child.o") if apart else ("parent.cu", "child.cu")), "-o", "app")
+    )
+    done = subprocess.run(
+        [folder / "app"], capture_output=True, text=True, timeout=120, env={**os.environ, "KERNELWRIGHT_DEVICE": "h200"}
+    )
+    assert done.stdout == "21 36 16 21 no error\n", done.stderr

@@ -13,6 +13,7 @@ from kernelwright.cuda.frontend import SourceOptions, device_pass
 from kernelwright.cuda.host import compile_host
 from kernelwright.cuda.leniency import warned_about
 from kernelwright.errors import CompileError
+from kernelwright.executable import build_executable
 from kernelwright.pipeline import compile as compile_program
 
 KERNEL = "__global__ void k(float *p) { register int i = threadIdx.x; p[i] = i; }\n"
@@ -108,6 +109,21 @@ def test_host_flags_reach_the_host_side_alone(tmp_path: Path) -> None:
         host(tmp_path, "a.cu", asks + KERNEL, std="c++14")
     host(tmp_path, "a.cu", asks + KERNEL, "-mavx2", std="c++14")
     device_pass(tmp_path / "a.cu", SourceOptions(std="c++14", host=("-mavx2",)), find_clang())
+
+
+def test_sums_of_the_host_wrap(tmp_path: Path) -> None:
+    """As they do where nobody optimises, which is what nvcc does of itself. Without it the loop compares with 64 bits."""
+    (tmp_path / "a.cu").write_text("""
+int main(int argc, char **argv) {
+    const int count = 100000 * argc;
+    int *array = new int[count];
+    for (int i = 0; i < count; i++) array[i] = (int)((unsigned)i * (unsigned)i);
+    for (int i = 0; i < count; i++) if (array[i] != i * i || i + argc < i) return 1;
+    return 0;
+}
+""")
+    build_executable(compile_program(tmp_path / "a.cu"), [], tmp_path / "a")
+    assert subprocess.run([tmp_path / "a"]).returncode == 0
 
 
 def test_a_standard_for_cpp_says_nothing_of_c(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ void callback(cudaStream_t, cudaError_t, void *) {}
 void host_function(void *) {}
 void use() {
   float *p; void *v; size_t n, m; int i, j; unsigned u; float f; const char *s; char text[32];
+  cudaMemAccessDesc access; cudaMemAccessFlags may;
   cudaStream_t stream; cudaEvent_t event; cudaArray_t array; cudaMemPool_t pool; cudaTextureObject_t object;
   cudaDeviceProp properties; cudaFuncAttributes attributes; cudaPointerAttributes pointer; cudaChannelFormatDesc format;
   cudaResourceDesc resource; cudaTextureDesc description; cudaPitchedPtr pitched; cudaMemcpy3DParms copy; cudaExtent extent;
@@ -46,6 +47,7 @@ cudaMallocArray(&array, &format, 64) cudaMallocArray(&array, &format, 64, 4) cud
 cudaFreeArray(array) cudaArrayGetInfo(&format, &extent, &u, array) cudaMallocAsync(&p, n, stream) cudaFreeAsync(p, stream)
 cudaDeviceGetDefaultMemPool(&pool, 0) cudaDeviceGetMemPool(&pool, 0) cudaDeviceSetMemPool(0, pool)
 cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &n) cudaMemPoolTrimTo(pool, 0)
+cudaMemPoolSetAccess(pool, &access, 1) cudaMemPoolGetAccess(&may, pool, &access.location)
 cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &n) cudaMemGetInfo(&n, &m) cudaPointerGetAttributes(&pointer, p)
 cudaMemAdvise(p, n, cudaMemAdviseSetReadMostly, 0) cudaMemPrefetchAsync(p, n, cudaCpuDeviceId)
 cudaMemPrefetchAsync(p, n, 0, stream) cudaMemRangeGetAttribute(&i, 4, cudaMemRangeAttributeReadMostly, p, n)

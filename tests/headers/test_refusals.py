@@ -13,7 +13,7 @@ REFUSED = {
         "#include <thrust/merge.h>",
         "this part of thrust is among NVIDIA's headers: compile with --headers nvidia",
     ),
-    "thrust, deeper": ("#include <thrust/iterator/zip_iterator.h>", "thrust is among NVIDIA's headers"),
+    "thrust, deeper": ("#include <thrust/iterator/discard_iterator.h>", "thrust is among NVIDIA's headers"),
     "cub": (
         "#include <cub/device/device_radix_sort.cuh>",
         "this part of cub is among NVIDIA's headers: compile with --headers nvidia",

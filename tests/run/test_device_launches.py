@@ -68,3 +68,36 @@ def test_grids_nest_so_deep_and_no_deeper(tmp_path: Path, run: Here) -> None:
     ran = run("again.cu", "--device", "h200")
     assert ran.out == "cudaErrorLaunchFailure 25\n", "24 levels under the first"
     assert "kernels launch kernels more than 24 levels deep" in ran.err
+
+
+COPIES = """
+#include <cstdio>
+__global__ void fill(int *p, int by) { p[threadIdx.x] = by * threadIdx.x; }
+__global__ void parent(int *from, int *to, int *large) {
+    fill<<<1, 32>>>(from, 3);
+    cudaMemcpyAsync(to, from, 128, cudaMemcpyDeviceToDevice);        // what the launch before it wrote
+    fill<<<1, 32>>>(from, 5);
+    cudaMemcpyAsync(large, large + 50000, 200000, cudaMemcpyDeviceToDevice, 0);
+    if (cudaMemcpyAsync(to, from, 0, cudaMemcpyDeviceToDevice) != cudaSuccess) printf("%s\\n", cudaGetErrorString(cudaGetLastError()));
+}
+int main() {
+    int *a, *b, *large, wrong = 0;
+    cudaMallocManaged(&a, 128);
+    cudaMallocManaged(&b, 128);
+    cudaMallocManaged(&large, 400000);
+    for (int i = 0; i < 100000; i++) large[i] = i;
+    parent<<<1, 1>>>(a, b, large);
+    printf("%d ", cudaDeviceSynchronize());
+    for (int i = 0; i < 50000; i++) wrong += large[i] != i + 50000;
+    printf("%d %d %d\\n", a[31], b[31], wrong);
+}
+"""
+
+
+def test_copies_of_device_code_wait_for_the_launches_before_them(run: Here, tmp_path: Path) -> None:
+    source = tmp_path / "copies.cu"
+    source.write_text(COPIES)
+    ran = run(source, "--device", "h200")
+    assert (ran.code, ran.out) == (0, "0 155 93 0\n"), ran.err
+    objects = kw("compile", "-rdc=true", source, "-o", tmp_path / "app")
+    assert objects.code == 0, objects.err

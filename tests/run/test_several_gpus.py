@@ -107,3 +107,57 @@ def test_numbers_that_make_no_sense(run: Here, gpus: str, says: str) -> None:
 def test_a_real_gpu_is_one(run: Here) -> None:
     ran = run(PROGRAM, "--device", "cuda:0", "--gpus", "2")
     assert ran.code and "--gpus works on a virtual GPU, not on cuda:0" in ran.err
+
+
+POOLS = """
+#include <cstdio>
+__global__ void twice(int *to, const int *from) { to[threadIdx.x] = 2 * from[threadIdx.x]; }
+int main(int argc, char **) {
+    cudaMemPool_t pool;
+    cudaMemAccessFlags may;
+    cudaStream_t first, second;
+    int *a, *b, h[4] = {1, 2, 3, 4};
+    cudaSetDevice(0);
+    cudaStreamCreate(&first);
+    cudaDeviceGetDefaultMemPool(&pool, 0);
+    cudaMemAccessDesc other = {{cudaMemLocationTypeDevice, 1}, cudaMemAccessFlagsProtReadWrite}, own = other, gone = other, host = other;
+    own.location.id = 0, gone.location.id = 7, host.location.type = cudaMemLocationTypeHost;
+    cudaMemPoolGetAccess(&may, pool, &other.location);
+    printf("%d ", may);
+    if (argc == 1) printf("%d %d ", cudaMemPoolSetAccess(pool, &other, 1), cudaMemPoolSetAccess(pool, &other, 1));
+    printf("%d %d %d %d ", cudaMemPoolSetAccess(pool, &own, 1), cudaMemPoolSetAccess(pool, &gone, 1), cudaMemPoolSetAccess(pool, &host, 1),
+           cudaMemPoolSetAccess(pool, 0, 1));
+    cudaMemPoolGetAccess(&may, pool, &other.location);
+    int device;
+    cudaGetDevice(&device);
+    printf("%d %d\\n", may, device);
+    cudaMallocAsync(&a, sizeof h, first);
+    cudaMemcpyAsync(a, h, sizeof h, cudaMemcpyHostToDevice, first);
+    cudaStreamSynchronize(first);
+    cudaGetLastError();
+    cudaSetDevice(1);
+    cudaStreamCreate(&second);
+    cudaMallocAsync(&b, sizeof h, second);
+    twice<<<1, 4, 0, second>>>(b, a);
+    cudaMemcpyAsync(h, b, sizeof h, cudaMemcpyDeviceToHost, second);
+    printf("%s %d\\n", cudaGetErrorName(cudaStreamSynchronize(second)), h[3]);
+    if (argc == 1) {
+        cudaSetDevice(0);
+        other.flags = cudaMemAccessFlagsProtNone;
+        own.flags = other.flags;
+        printf("%d %d ", cudaMemPoolSetAccess(pool, &other, 1), cudaMemPoolSetAccess(pool, &own, 1));
+        cudaMemPoolGetAccess(&may, pool, &other.location);
+        printf("%d\\n", may);
+    }
+}
+"""
+
+
+def test_pools_that_another_device_may_reach(run: Here, tmp_path: Path) -> None:
+    """And what is no place, no device, or a pool's own device that should not."""
+    source = tmp_path / "pools.cu"
+    source.write_text(POOLS)
+    allowed = run(source, "--device", "h200", "--gpus", "2")
+    assert allowed.lines == ["0 0 0 0 101 1 1 3 0", "cudaSuccess 8", "0 101 0"], allowed.err
+    refused = run(source, "--device", "h200", "--gpus", "2", "--", "not")
+    assert refused.lines[0] == "0 0 101 1 1 0 0" and "cudaErrorIllegalAddress" in refused.out

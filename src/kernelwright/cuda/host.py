@@ -132,7 +132,8 @@ def host_flags(clang: Clang, options: SourceOptions, kind: str, blob: Path | Non
         cuda = ["-x", kind, *_api_headers(clang)]
     # Of the host compiler's standards one names C where the program has C++, too.
     host = [flag for flag in options.host if not flag.startswith("-std=") or ("++" in flag) == (kind != "c")]
-    return [*cuda, *clang.header_flags, "-fPIC", "-c", *warned_about(kind), *user, *host]
+    # nvcc does not optimise host code unless it is asked to: a sum that overflows wraps there, and programs compare with it.
+    return [*cuda, *clang.header_flags, "-fPIC", "-fwrapv", "-c", *warned_about(kind), *user, *host]
 
 
 def _api_headers(clang: Clang) -> list[str]:

@@ -25,7 +25,7 @@ SYSTEM_CALLS = frozenset({"vprintf", "malloc", "free", "__assertfail"})
 _NAME = r'@"?([\w.$]+)"?'
 _DECLARED = re.compile(rf"^declare [^@\n]*@(?!\"?(?:llvm\.|__nv_)){_NAME[1:]}\(", re.MULTILINE)
 _DEFINED = re.compile(
-    rf"^define (?!(?:[a-z_]+ )*?(?:internal|private|linkonce\w*|available_externally|ptx_kernel) )[^@\n]*{_NAME}\(",
+    rf"^define (?!(?:[a-z_]+ )*?(?:internal|private|linkonce\w*|available_externally) )[^@\n]*{_NAME}\(",
     re.MULTILINE,
 )
 _VARIABLE = re.compile(rf"^{_NAME} = (?P<words>[a-z_ ]*?)addrspace\([14]\) (?P<rest>[^\n]*)$", re.MULTILINE)
@@ -77,10 +77,15 @@ def linked_with(ir_text: str, others: Mapping[str, str]) -> tuple[str, tuple[str
 def _link(ir_text: str, other: str, names: tuple[str, ...], file: str) -> str:
     with engine().create_context() as context, parse(ir_text, context) as module:
         before = {f.name for f in module.functions if not f.is_declaration}
+        kernels = {
+            name
+            for name in names
+            if re.search(rf'^define [^@\n]*ptx_kernel [^@\n]*@"?{re.escape(name)}"?\(', other, re.M)
+        }
         library = engine().parse_assembly(_reduced(other, names, file), context)
         module.link_in(library)
         for function in module.functions:
-            if not function.is_declaration and function.name not in before:
+            if not function.is_declaration and function.name not in before | kernels:
                 function.linkage = "internal"
         return str(module)
 

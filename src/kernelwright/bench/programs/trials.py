@@ -39,20 +39,30 @@ class Run:
     """A data file that the program wants and that is not there."""
 
 
-def ways_to_run(given: Sequence[Sequence[str]], first: int = 1) -> list[tuple[str, Sequence[Sequence[str]]]]:
+@dataclass(frozen=True)
+class Way:
+    """How commands are made smaller: by a divisor, and what the row says of it; nothing where they are as they were given."""
+
+    divisor: int
+    size: str
+    commands: Sequence[Sequence[str]]
+
+
+def ways_to_run(given: Sequence[Sequence[str]], first: int = 1) -> list[Way]:
     """What is tried in turn: the commands with their arguments divided by ``first``, by 8 times that and so on, up to 512; then, where
-    ``first`` is not 1, by an eighth of it and so on, and last as they are. Each with what the row says of it."""
+    ``first`` is not 1, by an eighth of it and so on, and last as they are."""
     divisors = [first]
     while divisors[-1] < LARGEST:
         divisors.append(divisors[-1] * STEP)
     while first > 1:
         first //= STEP
         divisors.append(max(1, first))
-    ways: list[tuple[str, Sequence[Sequence[str]]]] = []
+    ways: list[Way] = []
     for divisor in divisors:
         commands = [reduced(command, divisor) for command in given]
-        if all(commands != others for _, others in ways):
-            ways.append((f"arguments / {divisor}" if commands != [list(c) for c in given] else "", commands))
+        if all(commands != way.commands for way in ways):
+            is_whole = commands == [list(command) for command in given]
+            ways.append(Way(divisor, "" if is_whole else f"arguments / {divisor}", commands))
     return ways
 
 
@@ -62,25 +72,30 @@ def run_to_end(
 ) -> Run:  # fmt: skip
     """``shrunk``: makes the program itself smaller and builds it anew, and says how; empty when it cannot."""
     ways = ways_to_run(given, first_divisor)
+    smallest = max(ways, key=lambda way: way.divisor)
     left = limit_s
     first: Run | None = None
-    why = ""
-    for number, (size, these) in enumerate(ways):
-        is_last = number == len(ways) - 1 and shrunk is None
-        done = _tried(size, these, at, steps, left if is_last else limit_s / 4)
+    why, late_from = "", 0
+    for way in ways:
+        if way.divisor < late_from:
+            continue  # it is larger than one that was late
+        is_last = shrunk is None and way is (smallest if late_from else ways[-1])
+        done = _tried(way.size, way.commands, at, steps, left if is_last else limit_s / 4)
         left -= done.seconds
-        if done.step.ended_well or (not size and not done.step.is_late and not _TOO_LARGE.search(_all_said(done))):
+        if done.step.ended_well or (not way.size and not done.step.is_late and not _TOO_LARGE.search(_all_said(done))):
             return done  # as it was given, whatever smaller ones came to
         first = first or done
-        why = done.step.cause if size and not done.step.is_late else why
+        if done.step.is_late:
+            late_from = max(late_from, way.divisor)
+        elif way.size:
+            why = done.step.cause
         if left <= limit_s / 20:
-            return _because(first, why)
-    size = shrunk() if shrunk else ""
+            break
+    size = shrunk() if shrunk and left > limit_s / 20 else ""
     if size:
-        smallest, commands = next(way for way in reversed(ways) if way[0] or len(ways) == 1)
-        done = _tried(size, commands, at, steps, left)
+        done = _tried(size, smallest.commands, at, steps, left)
         if done.step.ended_well:
-            return Run(done.step, done.commands, ", ".join(filter(None, (smallest, size))), done.seconds)
+            return replace(done, size=", ".join(filter(None, (smallest.size, size))))
         why = done.step.cause if not done.step.is_late else why
     assert first is not None
     return _because(first, why)

@@ -274,6 +274,9 @@ void kw_drop_all_streams(void); /* and events: of this thread's device */
 
 /* 0, or cudaErrorInvalidDevice for a number that is no device's. */
 int kw_check_device(int device);
+/* Whether kernels of a device reach the memory of another, and that they do or no longer do. */
+int kw_reaches(int device, int peer);
+int kw_let_reach(int device, int peer, int is_enabled);
 
 /* Properties of this thread's device, asked once. NULL when the worker does not tell. */
 const struct kw_device_properties *kw_properties(void);

@@ -273,6 +273,22 @@ static int set_peer(int peer, uint8_t is_enabled)
     return kw_command(KW_PEER_ACCESS, &body, sizeof body, NULL, 0);
 }
 
+int kw_reaches(int device, int peer)
+{
+    return reaches[device][peer];
+}
+
+int kw_let_reach(int device, int peer, int is_enabled)
+{
+    if (reaches[device][peer] == is_enabled)
+        return cudaSuccess;
+    int current = kw_device;
+    kw_device = device;
+    int result = set_peer(peer, (uint8_t)is_enabled);
+    kw_device = current;
+    return result;
+}
+
 KW_API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
 {
     KW_ENTER();

@@ -106,6 +106,37 @@ KW_OF_DEVICE cudaError_t KW_LAUNCHED(Free)(void *pointer) {
 }
 }
 
+#if !defined(KW_WITH_NVIDIA)
+#if defined(__CUDA_ARCH__)
+// A copy is a launch as well, which waits for those before it.
+__global__ __attribute__((weak)) void __kw_copy_of_device(char *to, const char *from, size_t bytes) {
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < bytes; i += gridDim.x * (size_t)blockDim.x)
+        to[i] = from[i];
+}
+static __device__ inline cudaError_t __kw_copy(void *to, const void *from, size_t bytes, cudaStream_t stream) {
+    struct Copy { void *to; const void *from; size_t bytes; };
+    if (!bytes) return cudaSuccess;
+    Copy *copy = (Copy *)cudaGetParameterBuffer(64, sizeof(Copy));
+    if (!copy) return (cudaError_t)69;
+    *copy = Copy{to, from, bytes};
+    const size_t blocks = (bytes + 255) / 256;
+    return cudaLaunchDevice((void *)__kw_copy_of_device, copy, dim3(blocks < 64 ? (unsigned int)blocks : 64u), dim3(256), 0,
+                            stream);
+}
+#else
+static __device__ inline cudaError_t __kw_copy(void *, const void *, size_t, cudaStream_t) { return cudaSuccess; }
+#endif
+extern "C" {
+static __device__ inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind,
+                                                     cudaStream_t stream = 0) {
+    return __kw_copy(to, from, bytes, stream);
+}
+static __device__ inline const char *cudaGetErrorString(cudaError_t error) {
+    return error == cudaSuccess ? "no error" : error == (cudaError_t)69 ? "too many launches are pending" : "an error";
+}
+}
+#endif
+
 #undef KW_LAUNCHED
 #undef KW_OF_DEVICE
 #undef KW_WITH_NVIDIA

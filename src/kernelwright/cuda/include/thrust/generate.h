@@ -1,1 +1,2 @@
-#include "../kernelwright/needs_nvidia_thrust.h"
+#pragma once
+#include "../kernelwright/thrust/algorithms.h"

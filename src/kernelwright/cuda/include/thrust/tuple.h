@@ -78,14 +78,18 @@ template <class... T> KW_BOTH constexpr tuple<std::decay_t<T>...> make_tuple(T &
 }
 template <class... T> KW_BOTH constexpr tuple<T &...> tie(T &...values) { return tuple<T &...>(values...); }
 
-template <class... T> KW_BOTH constexpr bool operator==(const tuple<T...> &a, const tuple<T...> &b) {
+// Also of references with values, as a zipped iterator gives them.
+template <class... T, class... U> KW_BOTH constexpr bool operator==(const tuple<T...> &a, const tuple<U...> &b) {
     return a.equals(b);
 }
-template <class... T> KW_BOTH constexpr bool operator!=(const tuple<T...> &a, const tuple<T...> &b) {
+template <class... T, class... U> KW_BOTH constexpr bool operator!=(const tuple<T...> &a, const tuple<U...> &b) {
     return !a.equals(b);
 }
-template <class... T> KW_BOTH constexpr bool operator<(const tuple<T...> &a, const tuple<T...> &b) {
+template <class... T, class... U> KW_BOTH constexpr bool operator<(const tuple<T...> &a, const tuple<U...> &b) {
     return a.is_less(b);
+}
+template <class... T, class... U> KW_BOTH constexpr bool operator>(const tuple<T...> &a, const tuple<U...> &b) {
+    return b.is_less(a);
 }
 
 }  // namespace thrust

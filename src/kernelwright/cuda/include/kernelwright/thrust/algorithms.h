@@ -69,6 +69,16 @@ void tabulate(const On &on, Iterator first, Iterator last, Function f) {
     auto out = plain(first);
     loop(on, last - first, KW_LOOP { out[i] = f(i); });
 }
+template <class On, class Iterator, class Function>
+void generate(const On &on, Iterator first, Iterator last, Function f) { // on the device each thread has an `f` of its own
+    auto out = plain(first);
+    loop(on, last - first, KW_LOOP { out[i] = f(); });
+}
+template <class On, class Iterator, class Size, class Function>
+Iterator generate_n(const On &on, Iterator first, Size count, Function f) {
+    generate(on, first, first + count, f);
+    return first + count;
+}
 template <class On, class Map, class From, class To> To gather(const On &on, Map first, Map last, From from, To to) {
     auto map = plain(first);
     auto in = plain(from);
@@ -92,7 +102,7 @@ template <class On, class Iterator> void reverse(const On &on, Iterator first, I
     auto in = plain(first);
     Count count = last - first;
     loop(on, count / 2, KW_LOOP {
-        auto kept = in[i];
+        ValueOf<Iterator> kept = in[i];
         in[i] = in[count - 1 - i];
         in[count - 1 - i] = kept;
     });
@@ -373,6 +383,8 @@ KW_ALGORITHM(fill, fill)
 KW_ALGORITHM(fill_n, fill_n)
 KW_ALGORITHM(sequence, sequence)
 KW_ALGORITHM(tabulate, tabulate)
+KW_ALGORITHM(generate, generate)
+KW_ALGORITHM(generate_n, generate_n)
 KW_ALGORITHM(gather, gather)
 KW_ALGORITHM(scatter, scatter)
 KW_ALGORITHM(replace_if, replace_if)

@@ -1,7 +1,7 @@
 // What algorithms are made of, on either side: a loop, a reduction, a scan and a stable sort. `i` counts elements from 0.
 #pragma once
 #pragma GCC system_header
-#include "iterators.h"
+#include "combined_iterators.h"
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -163,11 +163,11 @@ __global__ void runs_kernel(Count count, Keys keys, Values values, Less less) {
     Count first = (blockIdx.x * (Count)blockDim.x + threadIdx.x) * items_of_run, end = smaller(count, first + items_of_run);
     for (Count i = first + 1; i < end; i++)
         for (Count at = i; at > first && less(keys[at], keys[at - 1]); at--) {
-            auto key = keys[at];
+            ValueOf<Keys> key = keys[at]; // not what refers to it
             keys[at] = keys[at - 1];
             keys[at - 1] = key;
             if constexpr (!std::is_same_v<Values, NoValues>) {
-                auto value = values[at];
+                ValueOf<Values> value = values[at];
                 values[at] = values[at - 1];
                 values[at - 1] = value;
             }
@@ -180,7 +180,7 @@ __global__ void merge_kernel(Count count, Count width, Keys keys, Values values,
         bool is_second = run % 2;
         Count low = is_second ? pair : smaller(count, pair + width), start = low;
         Count high = is_second ? pair + width : smaller(count, pair + 2 * width);
-        auto key = keys[i];
+        ValueOf<Keys> key = keys[i];
         while (low < high) { // equal elements of the first run come first
             Count middle = (low + high) / 2;
             if (is_second ? !less(key, keys[middle]) : bool(less(keys[middle], key))) low = middle + 1;
