@@ -1,4 +1,4 @@
-"""Long steps are announced, the innermost of them; short ones are not, and nobody hears of them who does not listen."""
+"""Long steps are announced, the innermost of them; short ones are not, and they are heard by who listens alone."""
 
 from __future__ import annotations
 
@@ -51,3 +51,10 @@ def test_a_short_step_is_not_announced(heard: list[str], monkeypatch: pytest.Mon
     with announced("adding"):
         pass
     assert heard == []
+
+
+@pytest.mark.parametrize(
+    ("age_s", "wait_s"), [(0.0, 1.8), (1.0, 0.8), (1.7, 0.225), (1.8, 1.8), (60.0, 1.8), (-1.0, 1.8)]
+)
+def test_what_was_silent_before_the_first_step_counts(age_s: float, wait_s: float) -> None:
+    assert long_steps._first_wait_s(age_s) == pytest.approx(wait_s)
