@@ -1,7 +1,7 @@
 """The constants of the model that a measurement may change, as a value with a JSON file. Nothing measured: all are 1.
 
-    found = load(Path("mine.json"))
-    found.text, calibration_of(found.text)      "mine:gpu=a100,rows=80,scale=1.21", as names of devices carry it
+found = load(Path("mine.json"))
+found.text, calibration_of(found.text)      "mine:gpu=a100,rows=80,scale=1.21", as names of devices carry it
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What an exploration leaves for people: the kernel as CUDA C and PTX, its decisions, the naive kernel; and the record of the best.
 
-    kw-runs/matmul-1/best.cu  best.ptx  naive.cu  decisions.json
-    kw-runs/matmul-1/program.cu        the best kernel with a host program around it, for kw run, kw evolve or nvcc
-    kw-runs/explored.json              the best of each computation, size and GPU so far
+kw-runs/matmul-1/best.cu  best.ptx  naive.cu  decisions.json
+kw-runs/matmul-1/program.cu        the best kernel with a host program around it, for kw run, kw evolve or nvcc
+kw-runs/explored.json              the best of each computation, size and GPU so far
 """
 
 from __future__ import annotations

@@ -1,20 +1,20 @@
 """A variant as a folder to take along: the kernel as IR, PTX, cubin and patch, its edits, its evidence, and how to load it.
 
-    hotspot-1-v77/
-        README.md            what it is, what it depends on, when it may be used
-        kernel.ll            the variant as optimised LLVM-IR           a set of files per changed kernel where there are several
-        kernel.ptx  kernel.cubin
-        kernel.original.ll   the original, optimised alike
-        kernel.h             a C header: both kernels for several architectures, the checks at each launch, a function that launches
-        winner_cupy.py       the same for CuPy
-        kernel.sm_80.cubin kernel.sm_75.ptx ... kernel.original.ptx                what it loads
-        kernel.patch         from the latter to the former: patch -p1 < kernel.patch
-        kernel.edits.patch   the edits alone, before optimisation: to be read
-        edits.json           the genome; kernelwright.edits.load_genes reads it
-        evidence.json        label, checks, invariants, guards, figures
-        load.py              which launches it is for, and how to load it: our devices, CuPy, the CUDA driver
-        any-size/            of a run's best that fixes a size, what is left of it for any: a folder like this. The header and the CuPy
-                             module above try it where the best does not fit
+hotspot-1-v77/
+    README.md            what it is, what it depends on, when it may be used
+    kernel.ll            the variant as optimised LLVM-IR           a set of files per changed kernel where there are several
+    kernel.ptx  kernel.cubin
+    kernel.original.ll   the original, optimised alike
+    kernel.h             a C header: both kernels for several architectures, the checks at each launch, a function that launches
+    winner_cupy.py       the same for CuPy
+    kernel.sm_80.cubin kernel.sm_75.ptx ... kernel.original.ptx                what it loads
+    kernel.patch         from the latter to the former: patch -p1 < kernel.patch
+    kernel.edits.patch   the edits alone, before optimisation: to be read
+    edits.json           the genome; kernelwright.edits.load_genes reads it
+    evidence.json        label, checks, invariants, guards, figures
+    load.py              which launches it is for, and how to load it: our devices, CuPy, the CUDA driver
+    any-size/            of a run's best that fixes a size, what is left of it for any: a folder like this. The header and the CuPy
+                         module above try it where the best does not fit
 """
 
 from __future__ import annotations
