@@ -40,8 +40,9 @@ gpu:             ## everything that needs an NVIDIA GPU, in one go; says so wher
 pictures: setup  ## the pictures of README and docs; needs headless Chromium
 	$(BIN)/python docs/images/make_pictures.py
 
-api: setup       ## docs/api.md, from docstrings
+api: setup       ## docs/api.md and docs/formats, from docstrings
 	$(BIN)/python docs/make_api.py
+	$(BIN)/python docs/make_formats.py
 
 clean:           ## remove what was built here
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache

@@ -16,7 +16,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Compile": ("compile", "load", "Program", "Kernel"),
     "Run and check": ("Device", "checked", "CheckFailed"),
     "Search": ("evolve", "breed", "explore", "expert", "Run"),
-    "Say what is searched": ("Problem", "computation", "Computation", "from_kernel_tuner"),
+    "Say what is searched": ("workload", "Problem", "computation", "Computation", "from_kernel_tuner"),
     "Use winners": ("winners", "versions"),
     "Errors": ("KernelwrightError", "CompileError", "Misuse", "ToolError", "IRError"),
 }

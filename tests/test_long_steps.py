@@ -1,4 +1,4 @@
-"""Long steps are announced, the innermost of them; short ones are not, and nobody hears of them who does not listen."""
+"""Long steps are announced, the innermost of them; short ones are not, and they are heard by who listens alone."""
 
 from __future__ import annotations
 
@@ -59,3 +59,10 @@ def test_the_other_tests_do_not_see_what_is_announced() -> None:
         "kw: compiling app.cu, for 12 s\nkw: note: for 3 s nothing came\nkw: linking, for 2 s\nnext: kw: try, for 1 s\n"
     )
     assert without_announced(said) == "kw: note: for 3 s nothing came\nnext: kw: try, for 1 s\n"
+
+
+@pytest.mark.parametrize(
+    ("age_s", "wait_s"), [(0.0, 1.8), (1.0, 0.8), (1.7, 0.225), (1.8, 1.8), (60.0, 1.8), (-1.0, 1.8)]
+)
+def test_what_was_silent_before_the_first_step_counts(age_s: float, wait_s: float) -> None:
+    assert long_steps._first_wait_s(age_s) == pytest.approx(wait_s)

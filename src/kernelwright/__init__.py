@@ -33,6 +33,7 @@ _PUBLIC = {
     "Computation": "kernelwright.space.computation.declaration",
     "winners": "kernelwright.stories.winners:versions_of",
     "versions": "kernelwright.versions:callable_package",
+    "workload": "kernelwright.evaluate.workload.decorated",
     "Problem": "kernelwright.grammar.problem",
     "Run": "kernelwright.evaluate.run.variant_run:VariantRun",
     "KernelwrightError": "kernelwright.errors",

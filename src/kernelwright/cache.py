@@ -47,6 +47,7 @@ KINDS: dict[str, str] = {
     "simt": "the virtual GPU's runtime",
     "solved": "what the solver answered",
     "space": "the engine of spaces of implementations",
+    "workload": "sources of workloads that were given as a text",
 }
 """The folders of the cache, and what is in them. Whatever else lies beside them belongs to others and is left alone: who sets
 ``KERNELWRIGHT_CACHE`` may have named a folder that holds more."""

@@ -25,6 +25,15 @@ _steps: list[announced] = []
 """Those that go on, the innermost last. One command has one."""
 
 
+_said = time.monotonic()
+"""When a step was last announced; at first about when the process began."""
+
+
+def _first_wait_s(age_s: float) -> float:
+    """How long a step is not announced that begins ``age_s`` after the process or the last announcement: that silence counts."""
+    return max(EVERY_S - age_s, EVERY_S / 8) if 0 <= age_s < EVERY_S else EVERY_S
+
+
 def listen(listener: Callable[[str], None] | None) -> None:
     """Who is called from now on, in another thread; None: no one."""
     global _listener
@@ -62,10 +71,12 @@ class announced:
         if self._over is not None:
             self._over.set()
 
-    @staticmethod
-    def _announce(listener: Callable[[str], None], over: Event) -> None:
+    def _announce(self, listener: Callable[[str], None], over: Event) -> None:
         """This step and those within."""
-        while not over.wait(EVERY_S):
+        global _said
+        wait_s = _first_wait_s(self._began - _said)
+        while not over.wait(wait_s):
+            wait_s = EVERY_S
             if _steps:
-                now = _steps[-1]
+                now, _said = _steps[-1], time.monotonic()
                 listener(f"{now._what}, for {max(1, round(time.monotonic() - now._began))} s")

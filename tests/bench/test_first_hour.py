@@ -121,7 +121,11 @@ def seen(
 def promised(*rows: Followed) -> dict[str, bool | None]:
     result = Measured("first-hour")
     room._promised(result, rows)
-    return {each.name.removeprefix("first-hour: "): each.holds for each in result.promises}
+    return {name.removeprefix("first-hour: "): holds for name, holds in promises(result) if room.PROCESSOR not in name}
+
+
+def promises(result: Measured) -> list[tuple[str, bool | None]]:
+    return [(each.name, each.holds) for each in result.promises]
 
 
 FIRST = "seconds from the first kw run to its first output"
@@ -159,6 +163,28 @@ def test_what_others_have_held_up_is_not_measured() -> None:
     assert promised(*GOOD, alone)[SILENT] is False
     own = seen("run a.cu", (1.0, 1.0, "x"), (4.0, 4.0, "y"), others=0.5)
     assert promised(*GOOD, held_up, own)[SILENT] is False
+
+
+def test_processor_time_is_promised_apart_and_measured_on_any_machine() -> None:
+    result = Measured("first-hour")
+    room._promised(result, [*GOOD, seen("check a.cu", (1.0, 0.5, "x"), (9.0, 2.0, "y"), others=0.9)])
+    found = {each.name: each.value for each in result.promises if room.PROCESSOR in each.name}
+    assert list(found.values()) == [1.0, 2.0, 1.5] and all(
+        holds for name, holds in promises(result) if room.PROCESSOR in name
+    )
+    assert [name for name, holds in promises(result) if holds is None] == [f"first-hour: {SILENT}"]
+    result = Measured("first-hour")
+    room._promised(result, [*GOOD, seen("check a.cu", (1.0, 0.5, "x"), (9.0, 2.9, "y"), others=0.9)])
+    assert [name for name, holds in promises(result) if holds is False] == [
+        f"first-hour: {SILENT}", f"first-hour: {room.PROCESSOR} in the longest silence of a command"
+    ]  # fmt: skip
+
+
+def test_a_command_that_ends_as_it_is_interrupted_has_not_failed() -> None:
+    one = seen("breed a.py", (1.0, 1.0, "x"), code=1)
+    interrupted = Followed(one.round, one.shown, Watched(one.watched.said, one.watched.end, 1, True, 0.0))
+    assert not one.fails and not interrupted.fails
+    assert Followed(one.round, one.shown, Watched(one.watched.said, one.watched.end, 2, True, 0.0)).fails
 
 
 @pytest.mark.slow

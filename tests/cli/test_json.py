@@ -114,6 +114,11 @@ PRINTED = [
     (("passes",), "The machine and the tool", "`kw passes`: "),
     (("farm",), "The machine and the tool", "`kw farm`: "),
     (("minimize", "again-1"), "`kw minimize`", ""),
+    (("patch", "again-1"), "`kw patch`", ""),
+    (("export", "again-1", "-o", "taken"), "`kw export` and `kw report`", "`export`: "),
+    (("report", "again-1"), "`kw export` and `kw report`", "`report`: "),
+    (("run", str(EXAMPLES / "hello.cu")), "`kw run`", ""),
+    (("capture", str(EXAMPLES / "hello.cu")), "`kw capture`", ""),
     (("space", "size", "axpy", "256", "--walks", "50", "--repetitions", "2"), "`kw space`", "`size`: "),
 ]
 

@@ -32,6 +32,10 @@ def test_profile_run_and_evolve_say_the_same(folder: Path) -> None:
     assert figures is not None, reported
     assert figures.groups() == ("1", f"{us:.4g}", f"{launch_us:.4g}")
 
+    ran = json.loads(kw_process.kw("run", "--json", "--device", DEFAULT_GPU, SMOOTH, *DATA, cwd=folder).stdout)
+    (row,) = ran["kernels"]
+    assert (row["time_us"], row["launch_us"], row["launches"], row["faults"]) == (us, launch_us, 1, 0)
+
     plain = ("--keep-flags", "--given-data", "--evaluations", "2", "--no-report", "--name", "once")
     kw_process.kw("evolve", SMOOTH, *plain, *DATA, cwd=folder)
     with EvolveRun.open(folder / "kw-runs" / "once", GENOMES) as run:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from kernelwright.stories.variant_search.progress import line_of, shown
+from kernelwright.stories.variant_search.progress import breeding_line, exploring_line, line_of, shown
 
 
 class Terminal(io.StringIO):
@@ -69,3 +70,28 @@ def test_a_notebook_is_shown_it_in_one_output(monkeypatch: pytest.MonkeyPatch) -
         watch(standing(is_over=True, phase="finished"))
     assert stream.getvalue() == "" and 2 <= len(said) < 50
     assert said[0].startswith("evolve") and said[-1].startswith("finished")
+
+
+def test_breeding_and_exploring_have_their_own_lines() -> None:
+    bred = SimpleNamespace(
+        generation=3, evaluations=812, rate=1940.4, best=SimpleNamespace(fitness=0.07553, name="v806")
+    )
+    assert breeding_line(bred) == "generation 3: 812 programs, 1940 a second, best 0.07553 (v806)"
+    bred.best = None
+    assert breeding_line(bred).endswith("none has a fitness yet")
+    run = SimpleNamespace(settings=SimpleNamespace(evaluations=200))
+    best = SimpleNamespace(time_us=0.371, name="v5")
+    found = SimpleNamespace(run=run, evaluations=48, rate=2.14, best=best, proven_us=0.18)
+    assert exploring_line(found) == "48 of 200 kernels, 2.1 a second, best 0.37 us (v5), nothing is below 0.18 us"
+    found.best, found.proven_us, run.settings.evaluations = None, float("inf"), None
+    assert exploring_line(found) == "48 kernels, 2.1 a second, none right yet"
+
+
+def test_a_search_from_python_shows_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import kernelwright as kw
+
+    stream = Terminal()
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", stream)
+    kw.breed("keijzer6", generations=2, population=20, jobs=1, folder=tmp_path / "run")
+    assert "generation 2: " in stream.getvalue()

@@ -6,7 +6,7 @@ import os
 import sys
 
 from kernelwright.cli.support.streams import prepare, progress, say, take_loudness, take_over
-from kernelwright.long_steps import listen
+from kernelwright.long_steps import announced, listen
 
 
 def main() -> None:
@@ -73,10 +73,12 @@ def _main(is_verbose: bool, flags: list[str]) -> None:
 
         run_quickly(sys.argv[2:])
     if len(sys.argv) > 2 and sys.argv[1] == "run":
-        from kernelwright.cli.commands.run import run_quickly as run_program_quickly
+        with announced("loading"):
+            from kernelwright.cli.commands.run import run_quickly as run_program_quickly
 
         run_program_quickly(sys.argv[2:])
-    from kernelwright.cli.app import run
+    with announced("loading"):
+        from kernelwright.cli.app import run
 
     run()
 

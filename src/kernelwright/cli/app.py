@@ -112,7 +112,8 @@ class LazyGroup(TyperGroup):
         # Only the command that runs is imported; a listing shows names and lines.
         if cmd_name in (sys.argv[1:2] or _completed_words()[1:2]):
             app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-            app.command(name=cmd_name)(importlib.import_module(f"kernelwright.cli.commands.{module}").command)
+            with announced("loading"):
+                app.command(name=cmd_name)(importlib.import_module(f"kernelwright.cli.commands.{module}").command)
             return typer.main.get_command(app)
         listed = click.Command(cmd_name, help=line, short_help=line)
         listed.rich_help_panel = group  # type: ignore[attr-defined]

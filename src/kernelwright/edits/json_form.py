@@ -1,4 +1,9 @@
-"""Edits as JSON and back: ``{"edit": "delete", "subject": 12, "value": "float %a"}``."""
+"""Edits as JSON and back: ``{"edit": "delete", "subject": 12, "value": "float %a"}``.
+
+A genome is a list of them in order; in a run and in ``edits.json`` each also names its kernel, by its mangled name, under ``kernel``.
+``edit`` is the kind (``edits/table.py``), the rest the fields of that kind's class: instructions of the original by their numbers, copies
+that an edit made by their names, values with their types as LLVM writes them.
+"""
 
 from __future__ import annotations
 

@@ -26,6 +26,7 @@ from kernelwright.grammar import load_problem, problems
 from kernelwright.grammar.breeding import Individual, breeding_of
 from kernelwright.search import Budget, Result, Strategy
 from kernelwright.search.strategies import STRATEGIES
+from kernelwright.stories.variant_search.progress import breeding_line, shown
 
 Watch = Callable[[Standing], None]
 STRATEGY = "generations"
@@ -42,7 +43,7 @@ def breed(
     jobs: int | None = None,
     cluster: str | None = None,
     cache: bool = True,
-    watch: Watch = lambda standing: None,
+    watch: Watch | None = None,
     **settings: Any,
 ) -> BreedRun:
     """Breeds programs; returns the finished run, open for reading.
@@ -51,14 +52,15 @@ def breed(
     ``settings``: those of ``Settings`` and ``Dials`` (generations, population, seed, target, ...).
     ``folder``: of the run; else a fresh one below ``kw-runs``. ``cluster``: the
     address of a Ray cluster that does the work. ``cache``: whether fitness that earlier runs found is taken over.
+    ``watch``: called after each generation; without one, progress is shown in a terminal and in a notebook.
     Raises ``Misuse`` for a problem that judges nothing, and whatever else the user can fix.
     """
     path = problem_path(problem)
     chosen = settings_for(load_problem(path), jobs=jobs, **settings)
     check_callable(watch, "watch")
     made = given_folder(folder, path.stem)
-    with create(made, path, chosen) as run:
-        proceed(run, jobs=jobs, cluster=cluster, cache=cache, watch=watch)
+    with create(made, path, chosen) as run, shown(watch, words=breeding_line) as seen:
+        proceed(run, jobs=jobs, cluster=cluster, cache=cache, watch=seen)
     return BreedRun.open(made, PROGRAMS)
 
 

@@ -33,6 +33,7 @@ from kernelwright.search import Budget, Result
 from kernelwright.search.strategies import TREE_SEARCHES
 from kernelwright.search.tree.leaf_search import LeafSearch
 from kernelwright.space.computation.family import Family
+from kernelwright.stories.variant_search.progress import exploring_line, shown
 
 Watch = Callable[[ExploreStanding], None]
 CONFIRMED = 8
@@ -47,7 +48,7 @@ def explore(
     dynamic: Sequence[str] = (),
     folder: Path | str | None = None,
     jobs: int | None = None,
-    watch: Watch = lambda standing: None,
+    watch: Watch | None = None,
     **settings: Any,
 ) -> ExploreRun:
     """Explores a computation of the library or of one's own, or what an expert's plan leaves of it; returns the finished run, open for
@@ -55,7 +56,8 @@ def explore(
 
     ``sizes``: in the computation's order, or by name. ``dynamic``: names of those that the kernel is given at launch, ``n:4`` for
     multiples of 4; they are tuned at ``sizes``. ``settings``: those of ``ExploreSettings`` (strategy, evaluations, seconds, gap,
-    seed, ...). ``folder``: of the run; else a fresh one below ``kw-runs``. Raises ``Misuse`` for what the user can fix.
+    seed, ...). ``folder``: of the run; else a fresh one below ``kw-runs``. ``watch``: called as the search goes on; without one,
+    progress is shown in a terminal and in a notebook. Raises ``Misuse`` for what the user can fix.
     """
     if isinstance(computation, Expert):
         if sizes or dynamic or device != "auto":
@@ -67,8 +69,8 @@ def explore(
     chosen = checked_settings(subject, **settings)
     check_callable(watch, "watch")
     made = given_folder(folder, subject.computation)
-    with create(made, subject, chosen) as run:
-        proceed(run, jobs=jobs, watch=watch)
+    with create(made, subject, chosen) as run, shown(watch, words=exploring_line) as seen:
+        proceed(run, jobs=jobs, watch=seen)
     return ExploreRun.open(made, DECISIONS)
 
 

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import asdict, field
 from pathlib import Path
+from typing import Any
 
 from kernelwright.cuda.names import readable
 from kernelwright.device.settings import virtual_gpu
@@ -66,6 +67,16 @@ class SourcePatch:
     speedup: float = 1.0
     """Of the patched program over the run's original, estimated."""
     variant_speedup: float = 1.0
+
+    def as_json(self) -> dict[str, Any]:
+        """What ``kw patch --json`` prints: ``docs/json.md`` has the keys."""
+        is_right = isinstance(self.outcome, Ok)
+        return {
+            "variant": self.variant, "label": self.label, "file": str(self.file), "diff": self.diff, "said": self.said,
+            "unsaid": self.unsaid, "guards": self.guards, "kernels": [asdict(each) for each in self.kernels],
+            "is_right": is_right if self.outcome is not None else None, "speedup": round(self.speedup, 4) if is_right else None,
+            "variant_speedup": round(self.variant_speedup, 4),
+        }  # fmt: skip
 
 
 def source_patch(run: EvolveRun, name: str, options: CompileOptions, file: Path | None = None) -> SourcePatch:

@@ -13,6 +13,7 @@ from typing import Any
 from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags, takes_flags
 from kernelwright.cli.support.plain_flags import Flag, tell_flags_behind
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, STRICT, GivenProgram, split
+from kernelwright.cli.support.streams import program_speaks_on_stderr
 from kernelwright.device.serving.run_program import Ran, run_program
 from kernelwright.device.serving.worker import serve
 from kernelwright.errors import KernelwrightError, Misuse
@@ -22,13 +23,20 @@ from kernelwright.evaluate.capture.writer import end_capture
 
 OWN_FLAGS: tuple[Flag, ...] = (
     Flag("output", ("-o", "--output"), "text", "The recording; default the program's name with .capture."),
+    Flag("as_json", ("--json",), "switch", "One JSON object; the program's own output goes to standard error.", False),
     STRICT,
     *PROGRAM_FLAGS,
 )
 
 
 def capture_files(
-    paths: list[Path], arguments: list[str], *, flags: CompileFlags, output: str | None = None, **own: Any
+    paths: list[Path],
+    arguments: list[str],
+    *,
+    flags: CompileFlags,
+    output: str | None = None,
+    as_json: bool = False,
+    **own: Any,
 ) -> int:
     """What ``kw capture`` does, its flags read. Returns the program's exit code, 1 when it launched no kernel."""
     given = GivenProgram.of(paths, arguments, flags, own, virtual_for="kw capture")
@@ -51,10 +59,18 @@ def capture_files(
 
     files = _files_here()
     try:
-        ran = run_program(
-            command, given.settings, serve_connection, executable=executable.absolute(), environment=given.environment()
-        )
-        return _finish(target, ran, _hashes(files, target))
+        with program_speaks_on_stderr(as_json):
+            ran = run_program(
+                command,
+                given.settings,
+                serve_connection,
+                executable=executable.absolute(),
+                environment=given.environment(),
+            )
+        code, recorded = _finish(target, ran, _hashes(files, target))
+        if as_json:
+            print(json.dumps({"captures": recorded, "exit_code": ran.exit_code}))
+        return code
     finally:
         for part in target.parent.glob(f".{target.name}.*"):
             part.unlink(missing_ok=True)
@@ -71,33 +87,35 @@ def _check_target(target: Path, given: GivenProgram) -> None:
         raise Misuse(f"-o {target} would overwrite the program itself", hint="name another file: -o app.capture")
 
 
-def _finish(target: Path, ran: Ran, outputs: dict[str, str]) -> int:
-    """Gives the recordings their names: one per process of the program that launched kernels."""
+def _finish(target: Path, ran: Ran, outputs: dict[str, str]) -> tuple[int, list[dict[str, Any]]]:
+    """Gives the recordings their names: one per process of the program that launched kernels. The exit code, and a row for each."""
     told = [json.loads(result) for result in ran.results if result]
     cut = [one for one in told if one["cut"]]  # the disk was full; what came before is kept below
     told = [one for one in told if not one["cut"]]
     recorded = [one for one in told if one["launches"]]
+    rows: list[dict[str, Any]] = []
     for number, one in enumerate(recorded):
         path = _numbered(target, number)
         if not ran.interrupted:
             end_capture(Path(one["part"]), ran.exit_code, outputs)
         os.replace(one["part"], path)
-        kernels = len(one["kernels"])
+        kernels, size = len(one["kernels"]), path.stat().st_size
+        rows.append({"file": str(path), "launches": one["launches"], "kernels": kernels, "bytes": size})
         print(
             f"kw: {one['launches']} launch{'' if one['launches'] == 1 else 'es'} of {kernels} "
-            f"kernel{'' if kernels == 1 else 's'} in {path} ({path.stat().st_size:,} bytes)",
+            f"kernel{'' if kernels == 1 else 's'} in {path} ({size:,} bytes)",
             file=sys.stderr,
         )
     rest = _save_rest(target, len(recorded), {one["part"] for one in told})
     if rest or len(told) < len(ran.results):
-        return ran.exit_code if ran.interrupted else 3
+        return ran.exit_code if ran.interrupted else 3, rows
     if cut:
         print(f"kw: the recording could not be written to its end\nnext: make room in {target.parent}", file=sys.stderr)
-        return 3
+        return 3, rows
     if not recorded:
         print("kw: the program launched no kernel that came to its end: there is nothing to record", file=sys.stderr)
-        return ran.exit_code or 1
-    return ran.exit_code
+        return ran.exit_code or 1, rows
+    return ran.exit_code, rows
 
 
 def _save_rest(target: Path, number: int, whole: set[str]) -> int:

@@ -15,6 +15,7 @@ from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, WITH, CompileF
 from kernelwright.cli.support.error_exit import guarded, leave_at_once
 from kernelwright.cli.support.plain_flags import Flag, quick, tell_flags_behind
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, STRICT, GivenProgram, split
+from kernelwright.cli.support.streams import program_speaks_on_stderr
 from kernelwright.cli.support.winners_view import NONE, given_versions, print_valid_for, print_versions
 from kernelwright.device.serving.run_program import run_program
 from kernelwright.device.serving.worker import serve
@@ -23,10 +24,15 @@ from kernelwright.device.versions.table import merged
 
 OWN_FLAGS: tuple[Flag, ...] = (
     Flag("report", ("--report",), "switch", "At the end, what each kernel did: launches and time.", False),
+    Flag(
+        "as_json", ("--json",), "switch", "The report as JSON; the program's own output goes to standard error.", False
+    ),
     WITH,
     STRICT,
     *PROGRAM_FLAGS,
 )
+
+FIGURES = ("launches", "time_us", "launch_us", "seconds", "faults")
 
 
 def run_quickly(arguments: list[str]) -> None:
@@ -58,6 +64,7 @@ def run_files(
     *,
     flags: CompileFlags,
     report: bool = False,
+    as_json: bool = False,
     winners: list[str] | None = None,
     **own: Any,
 ) -> int:
@@ -69,25 +76,32 @@ def run_files(
     name = str(executable) if given.is_executable else str(given.paths[0].with_suffix(""))
 
     def serve_connection(connection: socket.socket) -> bytes:
-        timed = report or bool(versions)
+        timed = report or as_json or bool(versions)
         session = serve(connection, lambda: given.settings, finish=timed, timed=timed, versions=versions)
         said = {"kernels": session.report(), "versions": session.versions()} if session else {}
         return json.dumps(said).encode()
 
     command = [name if "/" in name else f"./{name}", *given.arguments]
-    ran = run_program(
-        command,
-        given.settings,
-        serve_connection,
-        executable=executable.absolute(),
-        environment=given.environment(winners or ()),
-    )
+    with program_speaks_on_stderr(as_json):
+        ran = run_program(
+            command,
+            given.settings,
+            serve_connection,
+            executable=executable.absolute(),
+            environment=given.environment(winners or ()),
+        )
     if ran.signal and not ran.interrupted:
         print(f"kw: {name} was ended by {signal.Signals(ran.signal).name}", file=sys.stderr)
     results = [json.loads(result) for result in ran.results if result]
-    if report:
-        _print_report([row for result in results for row in result.get("kernels", ())], given.settings)
-    if versions or report:
+    kernels = _summed([row for result in results for row in result.get("kernels", ())])
+    if report and not as_json:
+        _print_report(kernels, given.settings)
+    if as_json:
+        rows = merged(result.get("versions", []) for result in results)
+        device = given.settings.real or given.settings.gpu.name
+        made = {"program": name, "device": device, "exit_code": ran.exit_code, "kernels": kernels, "versions": rows}
+        print(json.dumps(made))
+    elif versions or report:
         rows = merged(result.get("versions", []) for result in results)
         if rows or versions:
             print_versions(rows, given.settings)
@@ -96,12 +110,17 @@ def run_files(
     return ran.exit_code
 
 
-def _print_report(found: list[dict[str, Any]], settings: Settings) -> None:
-    """One line per kernel, on standard error: standard output is the program's."""
+def _summed(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One row per kernel, of all processes of the program. Times in microseconds, ``seconds`` those that it ran here."""
     rows: dict[str, Counter[str]] = {}
     for row in found:
         kept = rows.setdefault(row["kernel"], Counter())
-        kept.update({name: row.get(name, 0) for name in ("launches", "time_us", "launch_us", "seconds", "faults")})
+        kept.update({name: row.get(name, 0) for name in FIGURES})
+    return [{"kernel": kernel, **{name: figures[name] for name in FIGURES}} for kernel, figures in rows.items()]
+
+
+def _print_report(rows: list[dict[str, Any]], settings: Settings) -> None:
+    """One line per kernel, on standard error: standard output is the program's."""
     if not rows:
         print("kw: no kernel was launched", file=sys.stderr)
         return
@@ -110,7 +129,8 @@ def _print_report(found: list[dict[str, Any]], settings: Settings) -> None:
     heading = f"us on {gpu}" if settings.real else f"us in it on {gpu}   us launching it"
     width = len(heading.split("   ")[0])
     print(f"kw: launches   {heading}{here}   kernel", file=sys.stderr)
-    for kernel, figures in rows.items():
+    for figures in rows:
+        kernel = figures["kernel"]
         time = f"{figures['time_us']:{'.1f' if settings.real else '.4g'}}" if figures["time_us"] else "-"
         launching = "" if settings.real else f"   {figures['launch_us']:15.4g}"
         seconds = "" if settings.real else f"   {figures['seconds']:12.3f}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -21,16 +22,20 @@ def command(
     unproven: Annotated[
         bool, typer.Option("--unproven", help="Also what has no proof or failed it; its files then say so.")
     ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """The kernel as IR, PTX, cubin and patch, its edits, its evidence, and how to load it; of a threshold file of kw tune --with
     (app.tuning), all its winners and what picks among them."""
     if output is not None and output.exists() and not output.is_dir():
         raise Misuse(f"{output} is a file, and a folder is wanted", hint="name another with -o")
     if run.endswith(TUNING) and Path(run).is_file():
-        folder, valid = export_tuned(Path(run), output, unproven=unproven), ""
+        folder, name, valid = export_tuned(Path(run), output, unproven=unproven), None, None
     else:
         found, variant = opened(run)
         with found:
             folder = export(found, variant, output, unproven=unproven)
-            valid = valid_for(found, found.variant(variant))
-    print("\n".join(filter(None, [f"{folder}: README.md says what is in it", valid])))
+            name, valid = found.variant(variant).name, valid_for(found, found.variant(variant))
+    if as_json:
+        print(json.dumps({"folder": str(folder), "variant": name, "valid_for": valid}))
+    else:
+        print("\n".join(filter(None, [f"{folder}: README.md says what is in it", valid])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from kernelwright.stories.winners import SAFE
 
 OWN_FLAGS: tuple[Flag, ...] = (
     Flag("source", ("--source",), "text", "The source, where it is not where the run found it."),
+    Flag("as_json", ("--json",), "switch", "One JSON object in place of the patch.", False),
 )
 
 
@@ -72,7 +74,7 @@ def __getattr__(name: str) -> Any:
             source = Path(own["source"]) if own["source"] else None
             made = source_patch(found, variant, flags.options, source)
         _report(made)
-        print(made.diff, end="")
+        print(json.dumps(made.as_json()) if own["as_json"] else made.diff, end="\n" if own["as_json"] else "")
         return 0 if made.diff and isinstance(made.outcome, Ok) else 1
 
     command.__annotations__["run"] = RunAndVariant
