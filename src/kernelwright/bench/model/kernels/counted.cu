@@ -51,11 +51,12 @@ BANKS(banks16, float4)
 
 // Lanes of a warp add to mask + 1 words.
 __global__ void add(int *to, int mask) { atomicAdd(&to[threadIdx.x & mask], 1); }
+// (Adding 1 would count lanes: one turn, whatever they meet.)
 __global__ void add_shared(int *to, int mask) {
   __shared__ int sums[32];
   sums[threadIdx.x] = 0;
   __syncthreads();
-  atomicAdd(&sums[threadIdx.x & mask], 1);
+  atomicAdd(&sums[threadIdx.x & mask], 2);
   __syncthreads();
   to[threadIdx.x] = sums[threadIdx.x];
 }
