@@ -27,6 +27,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from tests.announced_lines import without_announced
+
 SRC = str(Path(__file__).parents[1] / "src")
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 """A process with threads cannot be copied."""
@@ -66,7 +68,7 @@ def kw(
         for stream in (out, err):
             stream.seek(0)
             said.append(stream.read().decode().replace("\r\n", "\n"))
-    return subprocess.CompletedProcess(["kw", *arguments], code, *said)
+    return subprocess.CompletedProcess(["kw", *arguments], code, said[0], without_announced(said[1]))
 
 
 def _running(environment: Mapping[str, str]) -> socket.socket:

@@ -9,6 +9,7 @@ import pytest
 
 from kernelwright import long_steps
 from kernelwright.long_steps import announced
+from tests.announced_lines import without_announced
 
 
 @pytest.fixture
@@ -58,3 +59,10 @@ def test_a_short_step_is_not_announced(heard: list[str], monkeypatch: pytest.Mon
 )
 def test_what_was_silent_before_the_first_step_counts(age_s: float, wait_s: float) -> None:
     assert long_steps._first_wait_s(age_s) == pytest.approx(wait_s)
+
+
+def test_the_other_tests_do_not_see_what_is_announced() -> None:
+    said = (
+        "kw: compiling app.cu, for 12 s\nkw: note: for 3 s nothing came\nkw: linking, for 2 s\nnext: kw: try, for 1 s\n"
+    )
+    assert without_announced(said) == "kw: note: for 3 s nothing came\nnext: kw: try, for 1 s\n"

@@ -42,7 +42,7 @@ from kernelwright.cuda.objects.relocatable import (
     relocatables,
     with_own_name,
 )
-from kernelwright.cuda.runtime_library import linked_binary
+from kernelwright.cuda.runtime_library import linked_binary, merged
 from kernelwright.errors import CompileError, ToolError
 from kernelwright.kernel_version import Version
 from kernelwright.passes.device_link import defined_variables, missing_functions
@@ -92,11 +92,7 @@ def build_executable(
         for number, path in enumerate(others, start=len(objects)):
             made = Path(scratch) / f"{number}.o"
             objects.append(compile_host(path, None, made, options, clang))
-        for module, unit in later:
-            refuse_missing_device_code(unit, shared)
-            embedded = Path(scratch) / f"{module}.blob"
-            embedded.write_bytes(device_blob(unit))
-            objects.append(HostObject(linked_binary(module, embedded, Path(scratch)), unit.path))
+        objects += [_registered(module, unit, shared, Path(scratch)) for module, unit in later]
         objects += [HostObject(path) for path in linked if path.suffix in OBJECT_SUFFIXES]
         libraries = tuple(str(path) for path in linked if path.suffix not in OBJECT_SUFFIXES)
         link = replace(link or LinkOptions(), extra=(*libraries, *(link.extra if link else ())))
@@ -152,6 +148,27 @@ def build_object(
         refuse_missing_device_code(source, defined_variables(source.source.text), _ALONE)
         embedded.write_bytes(device_blob(source))
         return compile_host(source.path, embedded, output, chosen_source, source.clang, listing=listing)
+
+
+def build_device_link(linked: Sequence[Path], output: Path, options: CompileOptions) -> None:
+    """Links the device code of the objects and static libraries ``linked`` and writes an object that registers it, as ``nvcc -dlink``
+    does: with it and our runtime library any linker makes a program of them. Raises as ``build_executable`` does."""
+    _let_zig_keep_its_cache()
+    with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
+        later = [(code.module, linked_later(code, options)) for code in relocatables(linked)]
+        every = [unit for _, unit in later]
+        link_device_functions(every)
+        shared = frozenset[str]().union(*(defined_variables(unit.source.text) for unit in every))
+        made = [_registered(module, unit, shared, Path(scratch)) for module, unit in later]
+        _fill(output, merged([each.path for each in made], Path(scratch)).read_bytes())
+
+
+def _registered(module: str, unit: Unit, shared: Collection[str], folder: Path) -> HostObject:
+    """What registers the device code of an object, which was linked; ``shared``: device variables of the program."""
+    refuse_missing_device_code(unit, shared)
+    embedded = folder / f"{module}.blob"
+    embedded.write_bytes(device_blob(unit))
+    return HostObject(linked_binary(module, embedded, folder), unit.path)
 
 
 def linked_later(code: Relocatable, options: CompileOptions) -> Unit:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.bench.programs import measure
-from kernelwright.bench.programs.building import Step, cause_of, reduced, run_commands, toolkit
+from kernelwright.bench.programs.building import run_commands, toolkit
 from kernelwright.bench.programs.cmake_lists import Lists, read_lists
-from kernelwright.bench.programs.measure import ABSENT, PROBES, measure_folders
-from kernelwright.bench.programs.projects import copied, projects
+from kernelwright.bench.programs.measure import ABSENT, PROBES, Manner, measure_folders
+from kernelwright.bench.programs.projects import copied, drawn, projects
+from kernelwright.bench.programs.steps import Steps, cause_of
 from kernelwright.errors import Misuse
 from tests.cli.conftest import Kw, kw  # noqa: F401
 
@@ -86,32 +86,17 @@ def test_rows_say_how_far_each_came(suite: Path) -> None:
 @needs_make
 def test_the_arguments_are_those_of_the_target_run(suite: Path, tmp_path: Path) -> None:
     made = next(each for each in projects(suite) if each.name == "made")
-    tools = toolkit(tmp_path / "toolkit", ())
+    steps = Steps(toolkit(tmp_path / "toolkit", ()), "h200", 1)
     with copied(made) as at:
-        assert run_commands(made, at, tools, [at / "main"]) == [["./main", "7"]]
-        assert run_commands(made, at, tools, [at / "other"]) == [["other"]]
-
-
-@needs_make
-def test_each_try_divides_the_arguments_as_they_were_given(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the row says is what was divided by, not its product with what was tried before."""
-    asked = []
-
-    def late(command: list[str], *rest: object) -> Step:
-        asked.append(command)
-        return Step("", "", 60.0) if command[1] == "1000" else Step("late", "", 60.0, is_late=True)
-
-    (suite / "made" / "Makefile").write_text(MAKEFILE.replace("./main 7", "./main 64000"))
-    monkeypatch.setattr(measure, "run", late)
-    (row,) = [r for r in measure_folders([suite / "made"], lambda line: None).rows]
-    assert asked == [["./main", "64000"], ["./main", "8000"], ["./main", "1000"]]
-    assert row["ran"] == "yes, arguments / 64"
+        assert run_commands(made, at, steps, [at / "main"]) == [["./main", "7"]]
+        assert run_commands(made, at, steps, [at / "other"]) == [["./other"]]
 
 
 LISTS = """
 # add_executable(wrong wrong.cpp)
 set(OUT "${CMAKE_CURRENT_BINARY_DIR}/kernel.fatbin")
 include_directories(../common ../nowhere)
+target_include_directories(app PRIVATE ${CUDAToolkit_INCLUDE_DIRS} ../plain)
 add_executable(app main.cpp)  # the kernel is loaded
 add_custom_command(
     OUTPUT ${OUT}
@@ -140,7 +125,7 @@ def test_a_program_with_lists_of_cmake(suite: Path, tmp_path: Path) -> None:
     for name, text in (("CMakeLists.txt", LISTS), ("main.cpp", LOADS), ("kernel.cu", KERNEL)):
         (folder / name).write_text(text)
     lists = read_lists(folder, tmp_path)
-    assert lists.sources == ("main.cpp",) and lists.folders == ("../common",)
+    assert lists.sources == ("main.cpp",) and lists.folders == ("../common", "../plain")
     assert lists.commands == (
         ("nvcc", "-o", "./kernel.fatbin", "-fatbin", "./kernel.cu"),
         ("cp", "-rL", "kernel.cu", "main.cpp", "copies"),
@@ -150,8 +135,34 @@ def test_a_program_with_lists_of_cmake(suite: Path, tmp_path: Path) -> None:
     assert (row["built"], row["ran"], row["checked"]) == ("yes", "yes", "clean"), row
 
 
-def test_numbers_are_reduced() -> None:
-    assert reduced(["./app64", "100", "-n", "7", "0", "x9", "1.5"], 8) == ["./app64", "12", "-n", "1", "0", "x9", "1.5"]
+def test_a_program_of_cmake_whose_sources_lie_below(suite: Path) -> None:
+    """It is one program, also without a CUDA file: it may call a library. One that does not speak of CUDA is none of ours."""
+    folder = suite / "listed"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "app.cpp").write_text("int main() {}\n")
+    (folder / "src" / "kernel.cu").write_text(KERNEL)
+    lists = "project(app LANGUAGES CXX {})\nset(SRCS src/app.cpp src/kernel.cu)\nadd_executable(app ${{SRCS}})\n"
+    (folder / "CMakeLists.txt").write_text(lists.format("CUDA"))
+    (found,) = projects(folder)
+    assert found.name == "listed" and [p.name for p in found.sources] == ["app.cpp", "kernel.cu"]
+    assert measure_folders([folder], lambda line: None, Manner(is_quick=True)).rows[0]["built"] == "yes"
+    (folder / "CMakeLists.txt").write_text(lists.format(""))
+    assert [each.name for each in projects(suite / "listed")] == ["src"]
+
+
+def test_a_lot_is_a_part_of_a_larger_one(suite: Path) -> None:
+    found = projects(suite)
+    names = [[each.name for each in drawn(list(reversed(found)), count, 3)] for count in (1, 3, None)]
+    assert set(names[0]) < set(names[1]) < set(names[2]) and names[1] == sorted(names[1])
+    assert len({tuple(p.name for p in drawn(found, 2, seed)) for seed in range(20)}) > 3
+
+
+def test_programs_of_a_makefile_that_names_each(suite: Path) -> None:
+    """Without a rule for each it is one program."""
+    (suite / "two" / "Makefile").write_text("all: a b\na: a.cu\n\tnvcc a.cu -o a\nb: b.cu\n\tnvcc b.cu -o b\n")
+    assert [(p.name, p.target) for p in projects(suite / "two")] == [("two/a", "a"), ("two/b", "b")]
+    (suite / "two" / "Makefile").write_text("all: a\na: a.cu b.cu\n\tnvcc a.cu -o a\n")
+    assert [(p.name, p.target) for p in projects(suite / "two")] == [("two", "")]
 
 
 @pytest.mark.parametrize(

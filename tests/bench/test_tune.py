@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import random
 from pathlib import Path
 
@@ -10,13 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelwright.bench.tune import black_box
+from kernelwright.bench.result import Measured
+from kernelwright.bench.tune import black_box, measure, progress
+from kernelwright.bench.tune.dataset_rows import Worst
 from kernelwright.bench.tune.effort_ratios import EffortRatios
 from kernelwright.bench.tune.measure import known_programs
 from kernelwright.bench.tune.measured_program import MOST_ENUMERATED, MeasuredProgram
+from kernelwright.bench.tune.progress import ProgramResult, Progress
 from kernelwright.bench.tune.sizes import SIZES, left_out_rows
 from kernelwright.errors import Misuse
-from kernelwright.suite.multiversion.table import PROGRAMS
+from kernelwright.suite.multiversion.table import PROGRAMS, MultiVersionProgram
 from kernelwright.versions.program import INFINITE
 from tests.versions.table_programs import Guard, Leaf, Node, TableProgram, exhaustive, monotone_occasion, shape
 
@@ -128,6 +132,71 @@ def test_ratios_of_efforts() -> None:
     assert ratios.mean_time() == 5.0  # of the best seed
     assert ratios.at_end == [{"runs": 3.0, "program time": 2.0, "tuning time": 5.0}]
     assert ratios.at_equal == [{"runs": 0.5, "program time": 0.5, "tuning time": 0.5}]
+    assert ratios.at_end_most == [{"runs": 4.0, "program time": 3.0, "tuning time": 6.0}]
     text = " ".join(ratios.notes())
+    assert "of the worst seed: 4 in runs, 3 in program time, 6 in tuning time" in text
     assert "beside the slowest of our passes: 2.5 in tuning time" in text
     assert "1 of 2 searches were ended" in text and "1 of 2 searches became so" in text
+
+
+def program_result(name: str, seconds: float = 2.0, *, most: float = 1.0) -> ProgramResult:
+    """OpenTuner takes 20 s and 24 s; the second seed does not become as good as ours."""
+    ends = [black_box.Effort(50, 40, 200.0, 8.0, taken) for taken in (20.0, 24.0)]
+    searches = [
+        black_box.Searched(1, 5.0, ends[0], black_box.Effort(5, 5, 50.0, 0.5, 1.0), False),
+        black_box.Searched(2, float("inf"), ends[1], None, True),
+    ]
+    rows = [{"program": name, "dataset": "a"}]
+    effort = black_box.Effort(0, 10, 100.0, 0.0, seconds)
+    return ProgramResult(name, rows, [{"program": name, "its s": "20"}], [], Worst(most), 0, effort, 4.0, searches)
+
+
+def test_what_was_measured_before_an_interruption_is_not_measured_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("KERNELWRIGHT_CACHE", str(tmp_path))
+    asked: list[str] = []
+    said: list[str] = []
+
+    def measured(program: MultiVersionProgram, *_: object) -> ProgramResult:
+        asked.append(program.name)
+        if asked == ["mapscan1", "nw"]:
+            raise KeyboardInterrupt
+        return program_result(program.name)
+
+    monkeypatch.setattr(measure, "_measured", measured)
+    with pytest.raises(KeyboardInterrupt):
+        measure.measure(True, said.append)
+    [path] = (tmp_path / "bench").iterdir()
+    assert "ended (KeyboardInterrupt) with 1 programs measured; run it again to go on" in said
+    with path.open("a") as file:
+        file.write('\n{"name": "nw", "ro')  # killed while it wrote
+    result = measure.measure(True, said.append)
+    assert asked == ["mapscan1", "nw", "nw"] and "measured before: mapscan1" in said
+    assert [row["program"] for row in result.rows] == ["mapscan1", "nw", "mapscan1", "nw"]
+    assert not path.exists()  # it came to its end: the next one measures anew
+
+
+def test_other_sources_measure_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("KERNELWRIGHT_CACHE", str(tmp_path))
+    one = Progress(False, True, lambda _: None).path
+    assert one == Progress(False, True, lambda _: None).path != Progress(True, True, lambda _: None).path
+    assert one != Progress(False, False, lambda _: None).path
+    monkeypatch.setattr(progress, "tool_versions", lambda: {"kernelwright": "another"})
+    assert one != Progress(False, True, lambda _: None).path
+
+
+def test_what_is_kept_is_what_was_found() -> None:
+    found = program_result("nw")
+    assert ProgramResult.from_json(json.loads(json.dumps(found.as_json()))) == found
+
+
+def test_the_promise_is_of_all_programs() -> None:
+    both = [program_result("nw"), program_result("lud", 5.0, most=1.5)]
+    for whole, held in ((True, True), (False, None)):
+        result = Measured("tune")
+        measure.add_results(result, both, whole=whole)
+        promises = {p.name: p for p in result.promises}
+        mean = promises["OpenTuner's tuning time until it stops over ours, mean of programs"]
+        assert mean.holds is held and (mean.value == 7.0) is whole  # 20 s over 2 s, and over 5 s
+        assert promises["configurations of a dataset, as a share of those promised"].value == 1.5

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.announced_lines import without_announced
 from tests.warm_cache import WarmCache
 
 SRC = str(Path(__file__).parents[2] / "src")
@@ -22,7 +23,7 @@ def kw(tmp_path: Path, warm_cache: WarmCache) -> Iterator[Kw]:
     """``kw("compile", "app.cu", cwd=...)`` with a cache of its own per test."""
 
     def run(*arguments: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        done = subprocess.run(
             [sys.executable, "-m", "kernelwright", *arguments],
             cwd=cwd or tmp_path,
             env={**os.environ, "PYTHONPATH": SRC, "KERNELWRIGHT_CACHE": str(tmp_path / "cache"), **environment},
@@ -30,6 +31,8 @@ def kw(tmp_path: Path, warm_cache: WarmCache) -> Iterator[Kw]:
             text=True,
             timeout=300,
         )
+        done.stderr = without_announced(done.stderr)
+        return done
 
     with warm_cache.at(tmp_path / "cache"):
         yield run

@@ -149,3 +149,34 @@ def test_device_code_of_another_version_is_refused(kw: Kw, folder: Path) -> None
             relocatables([folder / "other.o"])
         done = kw("compile", "other.o", "-o", "app")
         assert done.returncode == 3 and "compile it again with kw compile -dc" in done.stderr, done.stderr
+
+
+def test_a_device_link_by_itself_is_not_done_again(kw: Kw, folder: Path) -> None:
+    """``-dlink``: what it makes registers the device code of the objects, whichever linker makes the program."""
+    assert kw("compile", "-dc", "main.cu", "other.cu").returncode == 0
+    linked = kw("compile", "-dlink", "-shared", "-Xcompiler=-fPIC", "main.o", "other.o", "-o", "device.o")
+    assert linked.returncode == 0, linked.stderr
+    assert relocatables([folder / "main.o", folder / "other.o", folder / "device.o"]) == []
+    assert len(relocatables([folder / "main.o", folder / "other.o"])) == 2
+    assert kw("compile", "main.o", "other.o", "device.o", "-o", "app").returncode == 0
+    assert said_by(folder / "app") == SAID
+
+
+def test_a_device_link_of_nothing_and_of_sources(kw: Kw, folder: Path) -> None:
+    (folder / "plain.c").write_text("int one(void) { return 1; }\n")
+    assert kw("compile", "-c", "plain.c").returncode == 0
+    assert kw("compile", "-dlink", "plain.o").returncode == 0
+    assert (folder / "a_dlink.o").is_file()
+    for words, says in (
+        (["main.cu"], "-dlink takes objects"), (["plain.o", "main.cu"], "-dlink takes objects"), (["gone.o"], "gone.o does not exist"),
+        (["plain.o", "-o", "plain.o"], "plain.o is a source"),
+    ):  # fmt: skip
+        done = kw("compile", "-dlink", *words)
+        assert done.returncode == 2 and says in done.stderr, done.stderr
+
+
+def test_a_device_link_that_lacks_a_function(kw: Kw, folder: Path) -> None:
+    (folder / "gone.cu").write_text(GONE)
+    assert kw("compile", "-dc", "gone.cu").returncode == 0
+    done = kw("compile", "-dlink", "gone.o", "-o", "device.o")
+    assert done.returncode == 2 and "elsewhere" in done.stderr and not (folder / "device.o").exists()

@@ -116,3 +116,49 @@ def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path: Path) -> Non
     assert kw_process.kw("toolkit", "file", cwd=tmp_path).returncode == 2
     nowhere = kw_process.kw("toolkit", "/proc/cuda", cwd=tmp_path)
     assert nowhere.returncode == 3 and "cannot be written" in nowhere.stderr
+
+
+LISTS = """
+cmake_minimum_required(VERSION 3.18)
+project(demo LANGUAGES CXX CUDA)
+find_package(CUDAToolkit REQUIRED)
+add_library(kernels STATIC twice.cu scale.cu)
+set_target_properties(kernels PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
+add_executable(app main.cpp)
+target_link_libraries(app kernels CUDA::cudart CUDA::cublas)
+"""
+SCALED = KERNEL.replace("__global__", "extern __device__ int scaled(int);\n__global__").replace(
+    "2 * thread", "scaled(thread"
+)
+SCALED = SCALED.replace("threadIdx.x; }", "threadIdx.x); }", 1)
+SCALE = "__device__ int scaled(int x) { return 2 * x; }\n"
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None or shutil.which("g++") is None, reason="cmake or g++ not installed")
+@pytest.mark.parametrize("separable", ["ON", "OFF"])
+def test_a_project_of_cmake(tmp_path: Path, separable: str) -> None:
+    """Its libraries are found, device code of two files is linked by ``nvcc -dlink``, host code by g++ and CMake's own command line."""
+    plain = tmp_path / "cuda"
+    assert kw_process.kw("toolkit", str(plain), cwd=tmp_path).returncode == 0
+    lists = LISTS.replace("COMPILATION ON", f"COMPILATION {separable}")
+    together = separable == "OFF"
+    files = {
+        "CMakeLists.txt": lists.replace(" scale.cu", "") if together else lists, "scale.cu": SCALE,
+        "twice.cu": SCALED.replace("extern __device__ int scaled(int);", SCALE) if together else SCALED,
+        "main.cpp": MAIN.replace("int doubled", 'extern "C" int doubled').replace("printf", "std::printf").replace("stdio.h", "cstdio"),
+    }  # fmt: skip
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    nvcc = f"-DCMAKE_CUDA_COMPILER={plain / 'bin' / 'nvcc'}"
+    made = run("cmake", "-B", "build", nvcc, f"-DCUDAToolkit_ROOT={plain}", ".", at=tmp_path)
+    assert made.returncode == 0, made.stdout + made.stderr
+    built = run("cmake", "--build", "build", at=tmp_path)
+    assert built.returncode == 0, built.stdout + built.stderr
+    ran = run("./build/app", at=tmp_path, KERNELWRIGHT_DEVICE="h200")
+    assert (ran.returncode, ran.stdout) == (0, "0 62 1\n"), ran.stderr
+
+
+def test_what_cmake_reads_of_verbose_output(toolkit: Path, tmp_path: Path) -> None:
+    said = run(str(toolkit / "bin" / "nvcc"), "-v", "--dryrun", "app.cu", at=tmp_path)
+    assert said.returncode == 0 and f"#$ TOP={toolkit}\n" in said.stderr
+    assert f'#$ LIBRARIES= "-L{toolkit}/lib64"\n' in said.stderr

@@ -190,7 +190,7 @@ def test_whatever_architecture_there_is(line: str) -> None:
         ("-gencode arch=compute_99,code=sm_99", "unknown architecture 'sm_99'"),
         ("-arch=sm_20 -code=sm_99", "unknown architecture 'sm_99'"),
         ("-gencode sm_80", "-gencode sm_80 is not arch=...,code=..."),
-        ("-dlink", "-dlink is not supported"),
+        ("-dw", "-dw is not supported"),
         ("-shared", "no libraries are made"),
         ("-m32", "-m32 is not supported"),
         ("-x c++", "-x=c++ is not supported"),

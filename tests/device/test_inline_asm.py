@@ -184,6 +184,29 @@ __global__ void k(float* sums, unsigned* votes) {
     assert set(votes.tolist()) == {0xFFFFFF00}
 
 
+def test_one_lane_is_elected(compiled: Compile, launch: Launcher) -> None:
+    """The same for all that are named, which may be some of a warp; NVIDIA's thrust elects the thread that copies for its block."""
+    module = compiled(r"""
+__global__ void k(int* out) {
+    int t = threadIdx.x, leader = -1, is_leader;
+    if (t % 3 == 1) {
+        unsigned mask = __activemask();
+        asm volatile("{ .reg .pred p; elect.sync %0|p, %2; selp.s32 %1, 1, 0, p; }" : "=r"(leader), "=r"(is_leader) : "r"(mask));
+        out[2 * t] = leader;
+        out[2 * t + 1] = is_leader;
+    }
+    __syncwarp();
+    if (t >= 4) {
+        asm volatile("{ .reg .pred p; elect.sync _|p, 0xfffffff0; selp.s32 %0, 1, 0, p; }" : "=r"(is_leader));
+        if (is_leader) out[0] = t;
+    }
+}""")
+    out = np.full(64, -1, np.int32)
+    assert launch(module, "k", 1, 32, out).fault is None
+    assert out[0] == 4
+    assert out[2:].reshape(31, 2).tolist() == [[1, int(t == 1)] if t % 3 == 1 else [-1, -1] for t in range(1, 32)]
+
+
 def test_memory_and_threads(compiled: Compile, launch: Launcher) -> None:
     module = compiled(r"""
 __global__ void k(int* out, const int* in, long long* where) {

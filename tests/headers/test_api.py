@@ -171,7 +171,7 @@ def test_vector_types_have_cudas_layout(side: str, compile_cuda: CudaCompiler) -
 def test_plain_c_and_cpp_can_include_us(flags: list[str], tmp_path: Path) -> None:
     headers = ["vector_types.h", "texture_types.h", "cuda_runtime_api.h", "cuda_runtime.h", "cuComplex.h"]
     if flags[0] == "c++":
-        headers += ["cuda_fp16.h", "cuda_bf16.h", "helper_cuda.h", "helper_functions.h"]
+        headers += ["cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "helper_cuda.h", "helper_functions.h"]
     for n, header in enumerate(headers):  # each on its own: the file it comes first in needs nothing before it
         body = "float *p; cudaMalloc((void **)&p, 4);" if "cuda" in header else ""
         ordered = [header, *headers[:n]]

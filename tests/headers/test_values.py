@@ -11,7 +11,7 @@ import pytest
 from .conftest import CudaCompiler
 from .jit import Program, edge_words, elements, signed
 
-M32, M64 = (1 << 32) - 1, (1 << 64) - 1
+M16, M32, M64 = (1 << 16) - 1, (1 << 32) - 1, (1 << 64) - 1
 
 
 def _funnel_left(low: int, high: int, by: int) -> int:
@@ -159,3 +159,26 @@ def test_sums_of_differences(name: str, program: Program) -> None:
 def test_long_words(name: str, expected: Callable[[int, int], int], program: Program) -> None:
     for a, b, _, result in _run(program, name, 64):
         assert result == expected(a, b) & M64, (hex(a), hex(b))
+
+
+DOTS: dict[str, Callable[[int, int, int], int]] = {
+    "__dp4a((int)a, (int)b, (int)c)": lambda a, b, c: c + sum(signed(a >> n & 0xFF, 8) * signed(b >> n & 0xFF, 8) for n in (0, 8, 16, 24)),
+    "__dp4a(a, b, c)": lambda a, b, c: c + sum((a >> n & 0xFF) * (b >> n & 0xFF) for n in (0, 8, 16, 24)),
+    "__dp2a_lo((int)a, (int)b, (int)c)": lambda a, b, c: c + sum(signed(a >> 2 * n & M16, 16) * signed(b >> n & 0xFF, 8) for n in (0, 8)),
+    "__dp2a_hi(a, b, c)": lambda a, b, c: c + sum((a >> 2 * n & M16) * (b >> n + 16 & 0xFF) for n in (0, 8)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", DOTS)
+def test_dot_products_without_the_instruction(code: str, compile_cuda: CudaCompiler) -> None:
+    """On sm_60, whose code they are; from sm_61 on they are an instruction."""
+    source = f"""extern "C" __device__ void f(const unsigned *as, const unsigned *bs, const unsigned *cs, unsigned *out, long n)
+    {{ for (long i = 0; i < n; i++) {{ unsigned a = as[i], b = bs[i], c = cs[i]; out[i] = (unsigned)({code}); }} }}"""
+    compiled = compile_cuda(source, side="device", arch="sm_60")
+    assert compiled.ok, compiled.errors
+    words = np.array([0, 1, M32, 0x80808080, 0x7F80FF01, 0x12345678, 0xFEDCBA98], np.uint32)
+    a, b, c = (np.ascontiguousarray(each.ravel()) for each in np.meshgrid(words, words, words[:3]))
+    out = np.zeros(len(a), np.uint32)
+    Program(compiled.ir).call("f", a, b, c, out, len(a))
+    for x, y, z, got in zip(a.tolist(), b.tolist(), c.tolist(), out.tolist(), strict=True):
+        assert got == DOTS[code](x, y, z) & M32, (hex(x), hex(y), hex(z))

@@ -16,6 +16,7 @@ import kernelwright
 from kernelwright.cli.commands.run import read_line
 from kernelwright.cuda.clang import system_cxx
 from kernelwright.errors import KernelwrightError
+from tests.announced_lines import without_announced
 
 SOURCES = Path(kernelwright.__file__).parents[1]
 MISBEHAVING = Path(__file__).parent / "misbehaving.cu"
@@ -58,7 +59,7 @@ def execute(
         list(map(str, words)), cwd=cwd, env=environment(**more), input=stdin, capture_output=True, text=True,
         errors="replace", timeout=timeout_s,
     )  # fmt: skip
-    return Ran(done.returncode, done.stdout, done.stderr)
+    return Ran(done.returncode, done.stdout, without_announced(done.stderr))
 
 
 def kw(*arguments: str | Path, cwd: Path | None = None, stdin: str = "", **more: str) -> Ran:

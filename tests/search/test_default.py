@@ -32,10 +32,11 @@ def compare(evaluations: int, population: int, make: Callable[[int], Landscape])
 
 
 def test_it_beats_gevo_at_equal_evaluations() -> None:
-    """Measured: mean gain 0.39 against 0.18 in 1,000 evaluations, better on 19 of 20 landscapes. A population of 32 is the better one
-    for GEVO here: with the published 256 it does not get past its initial population."""
+    """Measured: mean gain 0.34 against 0.22 in 1,000 evaluations, better on 17 of 20 landscapes (0.36 and 20 where all of the scan comes
+    first, ``docs/decisions/0040``). A population of 32 is the better one for GEVO here: with the published 256 it does not get past its
+    initial population."""
     default, gevo = compare(1000, 32, Landscape)
-    assert sum(d > g for d, g in zip(default, gevo, strict=True)) >= 19
+    assert sum(d > g for d, g in zip(default, gevo, strict=True)) >= 17
     assert statistics.mean(default) - 1 > 1.5 * (statistics.mean(gevo) - 1)
 
 
@@ -108,11 +109,31 @@ def test_phases_in_their_order() -> None:
     assert recombined > 20
     assert list(asked) == ["start", "scan", "combine", "evolve", "clean"]
     listed = len(list(landscape.scan()))
-    assert listed < 300 and asked["scan"] == listed + 200  # all that are listed, less than 30 %; then 20 % drawn
-    assert asked["evolve"] > 400 and asked["clean"] <= 100
+    # A round of 400 and one of 600. Of each 30 % listed; evolution reads more of them, so that the second finds the list at its end;
+    # then 20 % drawn of the first round and 40 % of the second.
+    assert listed < 300 and 120 + 80 + 240 < asked["scan"] <= listed + 80 + 240
+    assert asked["evolve"] > 200 and asked["clean"] <= 100
     assert sum(asked.values()) <= 1000
     credit = strategy.progress.credit
     assert sum(credit.values()) == pytest.approx(1) and set(credit) == {gene[0] for gene in landscape.genes}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_larger_budget_begins_as_a_smaller_one_does(seed: int) -> None:
+    """Up to where the smaller one keeps its last evaluations for the end; so that the larger one's best is no worse but by what is cleaned up."""
+
+    def questions(evaluations: int) -> tuple[list[Genome], float]:
+        landscape, asked = Landscape(seed), list[Genome]()
+        strategy = Default(landscape.hooks(), seed=seed, budget=Budget(evaluations=evaluations))
+        while batch := strategy.ask():
+            asked += batch
+            strategy.tell([landscape.evaluate(genome) for genome in batch])
+        assert strategy.best is not None and strategy.best.objectives is not None
+        return asked, strategy.best.objectives[0]
+
+    few, many, more = questions(400), questions(1000), questions(2500)
+    assert few[0][:380] == many[0][:380] and many[0][:950] == more[0][:950]
+    assert more[1] <= many[1] * 1.005 <= few[1] * 1.005**2
 
 
 def test_the_best_for_every_size_is_found_beside_the_best() -> None:

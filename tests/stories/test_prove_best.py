@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kernelwright.edits import Gene
 from kernelwright.edits.kinds.require_launch import RequireLaunch, guard_json
@@ -65,37 +68,72 @@ def test_what_fixes_no_size_is_the_fastest_of_all_that_do_not(tmp_path: Path, mo
     assert free is not None and not fixes(None, free.candidate) and free.speedup == most > 1.01
 
 
+class _Judged:
+    """A search and its proofs in which a candidate falls short where ``wrong`` says so, and each edit multiplies the speed-up."""
+
+    def __init__(self, speedups: dict[str, float], wrong: Callable[[frozenset[str]], bool]) -> None:
+        self.proven_together: list[str] = []
+        self._speedups, self._wrong = speedups, wrong
+        self._proofs: dict[str, dict[str, object]] = {}
+        run = SimpleNamespace(
+            proof=self._proofs.get, journal=SimpleNamespace(events=lambda kind: []), settings=SimpleNamespace(accept="clean"),
+            subject=None,
+        )  # fmt: skip
+        search = SimpleNamespace(
+            run=run, standing=SimpleNamespace(phase="", best=None), say=lambda said: None, note=lambda kind, data: None,
+            try_one=self.found,
+        )  # fmt: skip
+        self.proving = _Proving(
+            cast(Any, search), cast(Any, SimpleNamespace(of=self._proof, masked=lambda candidate: None))
+        )
+
+    def found(self, candidate: tuple[str, ...]) -> Any:
+        speedup = math.prod(self._speedups[letter] for letter in candidate)
+        return SimpleNamespace(name="".join(candidate), candidate=candidate, speedup=speedup, is_gain=speedup > 1.01)
+
+    def _proof(self, candidate: tuple[str, ...], speedup: float, *, accept: str) -> SimpleNamespace:
+        self.proven_together.append("".join(candidate))
+        label = "data-specific" if self._wrong(frozenset(candidate)) else "clean"
+        self._proofs["".join(candidate)] = {"label": label, "checks": []}
+        return SimpleNamespace(is_whole=True, as_json=lambda: {"label": label, "checks": []})
+
+
 def test_what_is_proven_of_a_best_is_where_its_edits_are_put_together_from() -> None:
     """Eight edits, one of them at fault: those that are proven are proven once, together, and the two others one by one."""
     speedups = dict.fromkeys("abcdefgh", 1.1)
-    proven_together: list[str] = []
-    proofs: dict[str, dict[str, object]] = {}
+    judged = _Judged(speedups, lambda edits: "g" in edits)
+    kept, at_fault = judged.proving.without_faults(judged.found((*"abcdefgh",)), judged.found((*"abcdef",)))
+    assert kept is not None and kept.candidate == (*"abcdefh",) and at_fault == {"g"}
+    assert judged.proven_together == ["abcdef", "abcdefg", "abcdefh"]
 
-    def found(candidate: tuple[str, ...]) -> SimpleNamespace:
-        speedup = math.prod(speedups[letter] for letter in candidate)
-        return SimpleNamespace(name="".join(candidate), candidate=candidate, speedup=speedup, is_gain=speedup > 1.01)
 
-    def proof(candidate: tuple[str, ...], speedup: float, *, accept: str) -> SimpleNamespace:
-        proven_together.append("".join(candidate))
-        label = "data-specific" if "g" in candidate else "clean"
-        proofs["".join(candidate)] = {"label": label, "checks": []}
-        return SimpleNamespace(is_whole=True, as_json=lambda: {"label": label, "checks": []})
+def test_edits_of_a_best_are_put_together_in_halves() -> None:
+    """Of eight edits one is at fault: half the proofs that one each would take."""
+    judged = _Judged(dict.fromkeys("abcdefgh", 1.1), lambda edits: "g" in edits)
+    kept, at_fault = judged.proving.without_faults(judged.found((*"abcdefgh",)))
+    assert kept is not None and kept.candidate == (*"abcdefh",) and at_fault == {"g"}
+    assert judged.proven_together == ["abcd", "abcdef", "abcdefg", "abcdefh"]
 
-    journal = SimpleNamespace(events=lambda kind: [])
-    settings = SimpleNamespace(accept="clean")
-    run = SimpleNamespace(proof=proofs.get, journal=journal, settings=settings, subject=None)
-    search = SimpleNamespace(
-        run=run, standing=SimpleNamespace(phase="", best=None), say=lambda said: None, note=lambda kind, data: None, try_one=found,
-    )  # fmt: skip
-    proving = _Proving(cast(Any, search), cast(Any, SimpleNamespace(of=proof, masked=lambda candidate: None)))
-    best = cast(Any, found(tuple("abcdefgh")))
-    kept, at_fault = proving.without_faults(best, cast(Any, found(tuple("abcdef"))))
-    assert kept is not None and kept.candidate == tuple("abcdefh") and at_fault == {"g"}
-    assert proven_together == ["abcdef", "abcdefg", "abcdefh"]
-    proven_together.clear()
-    proofs.clear()
-    kept, at_fault = proving.without_faults(best)
-    assert kept is not None and kept.candidate == tuple("abcdefh") and at_fault == {"g"} and len(proven_together) == 8
+
+@given(
+    st.sets(st.sampled_from("abcdefghijklmnopqrstuvwxyz"), max_size=4),
+    st.sets(st.sampled_from("abcdefghijklm"), max_size=3),
+)
+def test_what_is_put_together_holds_and_nothing_more_can_be_added(faults: set[str], pair: set[str]) -> None:
+    """With edits that are wrong alone, and some that are wrong only all together."""
+
+    def wrong(edits: frozenset[str]) -> bool:
+        return bool(faults & edits) or (len(pair) > 1 and pair <= edits)
+
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    judged = _Judged(dict.fromkeys(letters, 1.05), wrong)
+    if not wrong(frozenset(letters)):
+        return
+    kept, at_fault = judged.proving.without_faults(judged.found((*letters,)))
+    assert kept is not None and not wrong(frozenset(kept.candidate))
+    assert all(wrong(frozenset((*kept.candidate, letter))) for letter in letters if letter not in kept.candidate)
+    assert at_fault == set(letters).difference(kept.candidate)
+    assert len(judged.proven_together) <= 2 * len(at_fault) * math.ceil(math.log2(len(letters)))
 
 
 def test_another_variant_is_proven_where_one_edit_of_the_best_cannot_be() -> None:

@@ -209,6 +209,20 @@ def test_a_dataset_that_crashes_one_version(tmp_path: Path) -> None:
     assert dataset.tuned_us == 2050 and "rows=1000: crash: it was ended by SIGABRT" in dataset.failures[0]
 
 
+@pytest.mark.parametrize(
+    ("crash", "said"),
+    [
+        ("took == columns * 100 and sys.exit(3)", "it ended with exit code 3 and said nothing"),
+        ("took == columns * 100 and sys.exit('no room')", "it ended with exit code 1: no room"),
+    ],
+)
+def test_what_a_version_says_when_it_fails_is_no_comparison(tmp_path: Path, crash: str, said: str) -> None:
+    """Its last line but for those that say what it compared."""
+    bench = Bench(tmp_path, crash=crash)
+    (dataset,) = bench.tune("1000x2").datasets
+    assert dataset.failures == (f"rows=1000: program: {said}",)
+
+
 def test_a_dataset_that_hangs_in_one_version(tmp_path: Path) -> None:
     bench = Bench(tmp_path, crash="took == columns * 100 and time.sleep(60)")
     (dataset,) = bench.tune("1000x2").datasets

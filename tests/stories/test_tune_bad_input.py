@@ -171,6 +171,32 @@ def test_a_folder_that_is_not_there_is_refused_before_anything_runs(capsys: pyte
     assert "run first" not in capsys.readouterr().err and not Path("kw-runs").exists()
 
 
+def test_a_mistyped_command_leaves_nothing_in_the_way(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(Misuse, match="no dataset runs in any version"):
+        command(None, EXECUTE.replace("program", "programm"), ["4"], Path("app.tuning"), runs=1)
+    for fresh in (False, True):
+        command(None, EXECUTE, ["4"], Path("app.tuning"), runs=1, fresh=fresh)
+    with pytest.raises(Misuse, match="holds thresholds of another program"):
+        command(None, EXECUTE.replace("program", "programm"), ["4"], Path("app.tuning"), runs=1)
+
+
+@pytest.mark.parametrize(
+    ("given", "execute", "oracle", "said"),
+    [
+        (["there.py"], "", "", r"there\.py does not exist"),
+        (["folder.py"], "", "", r"folder\.py is a folder"),
+        (None, EXECUTE, "{data}.right", r"there is no oracle 4\.right for dataset 4"),
+    ],
+)
+def test_what_is_not_there_is_told_before_anything_runs(
+    given: list[str] | None, execute: str, oracle: str, said: str
+) -> None:
+    Path("folder.py").mkdir()
+    with pytest.raises(Misuse, match=said):
+        command(given, execute, ["4"], Path("app.tuning"), oracle=oracle)
+    assert not Path("kw-runs").exists() and not list(Path().glob("app.tuning*"))
+
+
 GUARDED = 'int main(int c, char **v) { return KW_THRESHOLD("rows", c) ? 0 : KW_THRESHOLD_IF( "elements", c, 1); }'
 PYTHON = "import kernelwright as kw\nf = kw.versions('f', [len, sum], by=[('len(x)', '>=')], sizes=len)\n"
 
@@ -194,6 +220,18 @@ def test_thresholds_of_no_guard_are_refused_before_anything_runs(
     with pytest.raises(Misuse, match=rf"{file} has a threshold '{line[:-2]}', and the program has no such guard"):
         command(given, execute, ["4"], device="a100" if file == "app.tuning" else "")
     assert "run first" not in capsys.readouterr().err and Path(file).read_text() == line
+
+
+def test_a_declared_guard_that_the_program_does_not_name_gets_no_threshold(capsys: pytest.CaptureFixture[str]) -> None:
+    """It would be refused in the next tuning, as a threshold of no guard."""
+    Path("forest.json").write_text('{"guards": ["rows", "rowz", "elements"], "edges": [["rows", "elements", false]]}')
+    command(None, EXECUTE, ["4"], runs=1, forest=Path("forest.json"))
+    printed = capsys.readouterr()
+    assert (
+        "guard rowz was never reached" in printed.out and "names no guard 'rowz': it gets no threshold" in printed.err
+    )
+    assert "rowz" not in Path("program.tuning").read_text() and "elements" in Path("program.tuning").read_text()
+    command(None, EXECUTE, ["5"], runs=1)
 
 
 def test_which_guards_a_program_has_is_told_without_running_it() -> None:

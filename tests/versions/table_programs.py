@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from kernelwright.evaluate.outcome import Rejected
@@ -131,19 +131,22 @@ def monotone_occasion(
     crossovers: Mapping[str, int],
     generator: random.Random,
     best: int,
+    illegal: Collection[tuple[str, int]] = (),
 ) -> Node:
-    """An occasion in which the version of each guard is the faster one exactly when its value is at least its crossover."""
+    """An occasion in which the version of each guard is the faster one exactly when its value is at least its crossover. ``illegal``:
+    guards and values at which it cannot run, whatever the threshold."""
     name, taken, rest = forest[root]
     value = generator.choice((1, 2, 4, 8, 16, 32, 64)) + generator.randrange(2)
     worse = best + generator.randrange(1, 1000)
-    wins = value >= crossovers[name]
+    legal = (name, value) not in illegal
+    wins = legal and value >= crossovers[name]
 
     def below(following: tuple[int, ...], cost: int) -> Node:
         if not following:
             return Leaf(cost)
-        return monotone_occasion(forest, generator.choice(following), crossovers, generator, cost)
+        return monotone_occasion(forest, generator.choice(following), crossovers, generator, cost, illegal)
 
-    return Guard(name, value, below(taken, best if wins else worse), below(rest, worse if wins else best))
+    return Guard(name, value, below(taken, best if wins else worse), below(rest, worse if wins else best), legal)
 
 
 def spoiled(node: Node, generator: random.Random) -> Node:

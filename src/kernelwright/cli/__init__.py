@@ -30,14 +30,21 @@ def _words() -> tuple[bool, list[str]]:
     """Makes ``sys.argv`` what is to be done: without ``-q`` and ``-v``, with the flags of this folder's settings. Whether ``-v`` was given;
     those flags."""
     sys.argv[:], is_verbose = take_loudness(sys.argv)
-    if not os.path.exists("kernelwright.toml"):
+    has_files = sys.argv[1:2] == ["compile"] and any(w[:1] == "@" or w[:5] in ("-optf", "--opt") for w in sys.argv)
+    has_settings = os.path.exists("kernelwright.toml")
+    if not has_files and not has_settings:
         return is_verbose, []
     from kernelwright.cli.support.error_exit import leave_at_once, tell
+    from kernelwright.cli.support.options_files import with_options_files
     from kernelwright.cli.support.settings_file import with_settings
     from kernelwright.errors import KernelwrightError
 
+    flags: list[str] = []
     try:
-        sys.argv[:], flags = with_settings(sys.argv)
+        if has_files:
+            sys.argv[:] = with_options_files(sys.argv)
+        if has_settings:
+            sys.argv[:], flags = with_settings(sys.argv)
     except KernelwrightError as error:
         tell(str(error))
         leave_at_once(error.exit_code)

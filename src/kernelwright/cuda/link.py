@@ -90,11 +90,12 @@ def link_executable(
                 inputs.append(str(default_settings(options.device, options.worker, folder)))
             if any("kw_managed" in t.section_names for t in tables.values()):
                 inputs.append(_put(folder / "managed_end.o", runtime.managed_end))
-            inputs.append(_put(folder / "libkwcudart.a", runtime.archive))
+            ours = _put(folder / "libkwcudart.a", runtime.archive)
         except OSError as e:
             raise _cannot_write(output, e) from None
         driver, slow = _driver(clang, [*symbols.values(), *_archived(options.extra)])
-        command = [*driver, *inputs, *options.extra, *(f"-L{f}" for f in options.library_folders)]
+        # Ours comes behind libraries of the program: a linker looks into it for what they need.
+        command = [*driver, *inputs, *options.extra, ours, *(f"-L{f}" for f in options.library_folders)]
         if openmp.calls_openmp(_left_to_others([*symbols.values(), *_archived(options.extra)])):
             command += _openmp_flags()
         named = [name for name in options.libraries if name not in (*_OPENMP, *_OURS)]

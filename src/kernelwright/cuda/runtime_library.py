@@ -142,6 +142,18 @@ def linked_binary(module: str, blob: Path, folder: Path) -> Path:
     ]
 
 
+def merged(objects: Sequence[Path], folder: Path) -> Path:
+    """One object file in ``folder`` with all that is in ``objects``; an empty one for none."""
+    nothing = folder / "nothing.c"
+    nothing.write_text("")
+    made = folder / "merged.o"
+    _zig(
+        ["cc", "-target", ZIG_TARGET, "-r", *map(str, objects or _compile([nothing], folder, ())), "-o", str(made)],
+        "linking",
+    )
+    return made
+
+
 def archive_with_settings(device: str, worker: str) -> bytes:
     """The static runtime for linkers that do not know of ``default_settings``: with those for ``device`` and ``worker`` inside."""
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:

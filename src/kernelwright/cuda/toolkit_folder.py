@@ -17,12 +17,27 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kernelwright import __version__
+from kernelwright.architectures import DEFAULT_ARCHITECTURE
 from kernelwright.cuda.clang import HEADERS
 from kernelwright.cuda.runtime_library import archive_with_settings
 from kernelwright.errors import Misuse, ToolError
 
-NAMES = ("cudart", "cuda", "nvrtc", "cublas", "cublasLt", "cufft", "curand", "cusparse", "nvToolsExt", "culibos")
+NAMES = (
+    "cudart",
+    "cudadevrt",
+    "cuda",
+    "nvrtc",
+    "cublas",
+    "cublasLt",
+    "cufft",
+    "curand",
+    "cusparse",
+    "nvToolsExt",
+    "culibos",
+)
 """Libraries that builds name; each is the whole runtime."""
+STATIC_ALONE = ("cudadevrt", "culibos")
+"""Those of which there are static ones alone, without that in their names."""
 ARCHIVE = "libkwcudart.a"
 
 _NVCC = """#!/bin/sh
@@ -31,6 +46,12 @@ case " $* " in
     echo "kw compile, Kernelwright {version}, in the place of nvcc"
     echo "Cuda compilation tools, release {cuda}"
     exit ;;
+esac
+case " $* " in
+  *" -v "*|*" --verbose "*|*" --dryrun "*|*" -dryrun "*) printf '%s\\n' {verbose} >&2 ;;
+esac
+case " $* " in
+  *" --dryrun "*|*" -dryrun "*) exit ;;
 esac
 # nvcc makes a program where nothing says what to make.
 case " $* " in
@@ -53,24 +74,38 @@ def make_toolkit(
     try:
         if place.exists() and not (place.is_dir() and _is_ours(place)):
             raise Misuse(f"{folder} holds something else already", hint="name a folder that is not there yet")
-        for name in ("bin", "lib64"):
+        for name in ("bin", "lib64", "nvvm/libdevice"):
             (place / name).mkdir(parents=True, exist_ok=True)
         flags = "".join(f"{shlex.quote(flag)} " for flag in compile_flags)
         nvcc = place / "bin" / "nvcc"
-        nvcc.write_text(_NVCC.format(command=command, flags=flags, version=__version__, cuda=_release()))
+        verbose = " ".join(map(shlex.quote, _verbose(place)))
+        text = _NVCC.format(command=command, flags=flags, version=__version__, cuda=_release(), verbose=verbose)
+        nvcc.write_text(text)
         nvcc.chmod(0o755)
         _link(place / "include", HEADERS)
         _link(place / "lib", Path("lib64"))
         archive = place / "lib64" / ARCHIVE
         archive.write_bytes(archive_with_settings(device, worker))
         for name in NAMES:
-            for file in (f"lib{name}.so", f"lib{name}_static.a"):
+            for file in (f"lib{name}.so", f"lib{name}_static.a", *([f"lib{name}.a"] if name in STATIC_ALONE else [])):
                 (place / "lib64" / file).write_text(f'GROUP ( "{archive}" -lpthread -ldl -lm )\n')
     except OSError as error:
         raise ToolError(
             f"{error.filename or folder} cannot be written: {error.strerror}", hint="name another folder"
         ) from None
     return place
+
+
+def _verbose(place: Path) -> list[str]:
+    """What CMake looks for in what ``nvcc -v`` says: where the toolkit is, for which architecture it compiles, what links host code;
+    and in a line like a linker's where libraries are looked for."""
+    return [
+        f"#$ TOP={place}", f"#$ NVVMIR_LIBRARY_DIR={place}/nvvm/libdevice", f"#$ PATH={place}/bin:",
+        f'#$ INCLUDES="-I{place}/include"', f'#$ LIBRARIES= "-L{place}/lib64"',
+        f"#$ cicc -arch compute_{DEFAULT_ARCHITECTURE[3:]}",
+        f'#$ "{place}/bin/nvcc" -o a.out "-L{place}/lib64" -lcudadevrt -lcudart_static -lrt -lpthread -ldl',
+        f"ld -L{place}/lib64",
+    ]  # fmt: skip
 
 
 def _release() -> str:

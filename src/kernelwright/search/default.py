@@ -3,12 +3,15 @@
     scan      genes that can be listed, then drawn ones, each alone
     combine   the wins together, greedily, in order of gain; then what gained nothing alone, in groups on top of them;
               and where the best is good for some sizes only, the same of what is good for all
-    evolve    NSGA-II seeded with all of it; until the budget ends:
+    evolve    NSGA-II seeded with all of it; until the round ends:
                   children ← crossover, a gene drawn, a gene known to be good, a gene dropped, the best with a further listed gene
                   population ← the best of population + children
                   the genes that paid for the first time, combined with the best
                   listed genes that are rejected or gain nothing alone, tried on the best; what pays, combined; again while some do
     clean     from the best, drop the genes that do not matter
+
+A budget of more than ``ROUND`` evaluations is spent in rounds, each begun with further genes alone, which are combined with the best
+there is: so that a larger budget begins as a smaller one does, and finds no less.
 
 Wins are nearly additive and single genes are accepted more often than long genomes with one more, so scanning and
 combining finds most of what there is; evolution finds the genes that pay only together. A genome that is known is never
@@ -18,7 +21,7 @@ asked about again, and candidates that turn out to be the same program count onc
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TypeAlias, TypeVar
 
@@ -39,15 +42,22 @@ SINGLE, CROSS, DROP, GOOD = 0.3, 0.4, 0.2, 0.25
 """How a child is made, each the share of what those before leave: the best with a further listed gene, two parents crossed, a gene
 dropped, a gene added that has paid before; the rest, a gene drawn and added."""
 TOGETHER = 0.1
-"""Share of the budget at most for what gained nothing alone, tried together; half as much is left for what is good for every size."""
+"""Share of a round at most for what gained nothing alone, tried together; half as much is left for what is good for every size."""
 AGAIN = 12
 """Genes rejected alone, or that gain nothing, that are tried on the best in each generation, and again as long as some of them pay."""
 BREAKTHROUGH = 0.03
 """By how much the best has to improve for these genes to be tried from the first again."""
 ATTEMPTS = 12
 """Tries to make a child that is not known yet."""
+ROUND = 400
+"""Evaluations of the first round. A longer scan finds other wins, which combine to other bests, and not always to better ones
+(``docs/decisions/0040-a-larger-budget.md``)."""
+LONGER = 2.5
+"""How many times the evaluations of those before a round has made when it ends."""
+MORE_DRAWN = 2
+"""How many times its share of drawn genes a round after the first scans: by then evolution has read much of what is listed."""
 UNLIMITED = 2000
-"""What shares of the budget are counted from when evaluations are not limited."""
+"""What the share kept for the end is counted from when evaluations are not limited."""
 
 
 class Default(Planned[tuple[G, ...]]):
@@ -69,15 +79,14 @@ class Default(Planned[tuple[G, ...]]):
         batch: int = 64,
         tie: float = TIE,
     ) -> None:
-        """``listed``, ``sampled``: shares of the budget at most for scanning listed and drawn genes; ``clean``: the share
+        """``listed``, ``sampled``: shares of a round at most for scanning listed and drawn genes; ``clean``: the share of the budget
         kept for the end. ``batch``: how many single genes are asked about at once."""
         if population < 2 or batch < 1:
             raise ValueError(f"a population of {population} in batches of {batch}; at least 2 and 1 are needed")
         super().__init__(seed=seed, budget=budget, same=hooks.same, tie=tie)
         self._hooks, self._size, self._batch, self._tie = hooks, population, batch, tie
-        total = self.budget.evaluations or UNLIMITED
-        self._listed, self._sampled, self._clean_share = int(listed * total), int(sampled * total), int(clean * total)
-        self._together = int(TOGETHER * total)
+        self._listed, self._sampled = listed, sampled
+        self._clean_share = int(clean * (self.budget.evaluations or UNLIMITED))
         self._keep = self._clean_share if self.budget.evaluations else 0
         self._experience = Experience(hooks, tie)
         self._people: Population[tuple[G, ...]] = Population(population, tie)
@@ -95,25 +104,40 @@ class Default(Planned[tuple[G, ...]]):
         self._original = yield from self.first(())
         self._people.join([self._original])
         self._still_listed: Iterator[G] = iter(self._hooks.scan())
-        yield from self._scan()
-        yield from self._combine_scanned()
-        yield from self._evolve()
+        for begin, end in self._rounds():
+            before = set(self._experience.good)
+            drawn = self._sampled * (MORE_DRAWN if begin else 1)
+            yield from self._scan(int(self._listed * (end - begin)), int(drawn * (end - begin)))
+            new = [gene for gene in self._experience.good if gene not in before]
+            yield from self._combine_scanned(self.best if begin and self.best else self._original, new, end - begin)
+            if not (yield from self._evolve(end)):
+                break
         yield from self._clean()
+
+    def _rounds(self) -> Iterator[tuple[int, int]]:
+        """Evaluations at the beginning and the end of each; without end where the budget has none."""
+        most = self.budget.evaluations or math.inf
+        begin, end = 0, ROUND
+        while end < most:
+            yield begin, end
+            begin, end = end, round(end * LONGER)
+        yield begin, int(most)
 
     # --- scan
 
-    def _scan(self) -> Asking[tuple[G, ...], None]:
+    def _scan(self, listed: int, drawn: int) -> Asking[tuple[G, ...], None]:
+        """So many genes of each at most."""
         self.phase = "scan"
-        until = self.evaluations + self._listed
+        until = self.evaluations + listed
         while not self.concluding and self.evaluations < until:
             genes = list(islice(self._still_listed, min(self._batch, until - self.evaluations)))
             if not genes:
                 break
             yield from self._try({(gene,): (self._original, gene) for gene in genes}, drawn=False)
-        until = self.evaluations + self._sampled
+        until = self.evaluations + drawn
         while not self.concluding and self.evaluations < until:
-            drawn = [self._experience.draw(self.random, ()) for _ in range(min(self._batch, until - self.evaluations))]
-            fresh = [gene for gene in drawn if gene is not None and self.known((gene,)) is None]
+            offers = [self._experience.draw(self.random, ()) for _ in range(min(self._batch, until - self.evaluations))]
+            fresh = [gene for gene in offers if gene is not None and self.known((gene,)) is None]
             if not fresh:
                 break
             yield from self._try({(gene,): (self._original, gene) for gene in fresh})
@@ -130,16 +154,19 @@ class Default(Planned[tuple[G, ...]]):
 
     # --- combine
 
-    def _combine_scanned(self) -> Asking[tuple[G, ...], None]:
+    def _combine_scanned(
+        self, start: Result[tuple[G, ...]], wins: Sequence[G], length: int
+    ) -> Asking[tuple[G, ...], None]:
         """First the wins that cost nothing in any other objective, then all: two ends of the front."""
         self.phase = "combine"
-        free = [gene for gene in self._experience.good if self._costs_nothing(gene)]
-        best = yield from self._combine(self._original, free)
-        if len(free) < len(self._experience.good):
-            best = yield from self._combine(best, self._experience.good)
-        until = self.evaluations + self._together
+        free = [gene for gene in wins if self._costs_nothing(gene)]
+        best = yield from self._combine(start, free)
+        if len(free) < len(wins):
+            best = yield from self._combine(best, wins)
+        together = int(TOGETHER * length)
+        until = self.evaluations + together
         best = yield from self._combine_harmless(best, until)
-        yield from self._combine_general(best, max(until, self.evaluations + self._together // 2))
+        yield from self._combine_general(best, max(until, self.evaluations + together // 2))
 
     def _combine(
         self, start: Result[tuple[G, ...]], genes: Iterable[G], until: float = math.inf
@@ -200,8 +227,11 @@ class Default(Planned[tuple[G, ...]]):
 
     # --- evolve
 
-    def _evolve(self) -> Asking[tuple[G, ...], None]:
-        while self.left > self._keep and self.next_generation():
+    def _evolve(self, until: int) -> Asking[tuple[G, ...], bool]:
+        """Generations until so many evaluations were made; false when there are to be no further ones."""
+        while self.evaluations < until:
+            if self.left <= self._keep or not self.next_generation():
+                return False
             self.phase = "evolve"
             children: dict[tuple[G, ...], tuple[Result[tuple[G, ...]], G | None]] = {}
             for _ in range(self._size):
@@ -216,6 +246,7 @@ class Default(Planned[tuple[G, ...]]):
             if new and self.best is not None:
                 yield from self._combine(self.best, new)
             yield from self._try_again()
+        return True
 
     def _child(self) -> tuple[tuple[G, ...], Result[tuple[G, ...]], G | None]:
         """A child, the parent to judge it by, and the gene that it has more, if that is all the difference."""

@@ -194,6 +194,10 @@ def _tuned(
         thresholds = {**_held(subject.path), **tuning.thresholds}
     else:
         thresholds = _with_those_held(subject, tuning.thresholds, earlier, fresh, say)
+    for name in tuning.never_reached:  # Declared, and as far as can be told of no guard.
+        if name in thresholds and subject.has_guard(name) is False:
+            del thresholds[name]
+            say(f"{subject.identity.program} names no guard {name!r}: it gets no threshold")
     for name, remark in subject.remarks.items():
         say(f"{name}: {remark}")
     evidence.explanation = {**as_json(tuning), "lines": explanation(tuning), "remarks": dict(subject.remarks)}

@@ -65,8 +65,11 @@ class Interval:
         return [self.above, self.upto]
 
     @staticmethod
-    def from_json(row: list[Any]) -> Interval:
-        return Interval(row[0], row[1])
+    def from_json(row: Any) -> Interval:
+        """Raises ``ValueError`` for what ``as_json`` did not write."""
+        if not isinstance(row, list) or len(row) != 2 or not {type(end) for end in row} <= {int, type(None)}:
+            raise ValueError("no interval")
+        return Interval(*row)
 
 
 FREE = Interval()

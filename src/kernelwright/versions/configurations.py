@@ -5,7 +5,8 @@ A path that is known is never run a second time, whatever thresholds ask for it,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
@@ -59,19 +60,25 @@ class Configuration:
         }
 
     @staticmethod
-    def from_json(value: Mapping[str, Any]) -> Configuration:
-        """What ``as_json`` wrote. Raises ``Misuse`` for anything else."""
+    def from_json(value: Any) -> Configuration:
+        """Raises ``Misuse`` for what ``as_json`` did not write."""
         try:
-            failure = outcome_from_json(value["failure"]) if value["failure"] else None
+            failure = outcome_from_json(value["failure"]) if value["failure"] is not None else None
+            times = [float(time) for time in value["times_us"]]
+            thresholds = {name: int(threshold) for name, threshold in value["thresholds"].items()}
+            if (failure is None and not times) or not all(0 <= time < math.inf for time in times):
+                raise ValueError("it has no time")
+            if failure is not None and not isinstance(failure, Rejected):
+                raise ValueError("it did not fail")
             return Configuration(
                 tuple(Compared.from_json(row) for row in value["compared"]),
-                {str(name): int(t) for name, t in value["thresholds"].items()},
+                thresholds,
                 [{name: Interval.from_json(row) for name, row in box.items()} for box in value["boxes"]],
-                Times([float(t) for t in value["times_us"]], failed=failure is not None),
-                failure if isinstance(failure, Rejected) else None,
+                Times(times, failed=failure is not None),
+                failure,
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise Misuse(f"this is no measured configuration: {error!r}", hint="tune again with --fresh") from None
+        except (LookupError, TypeError, ValueError, AttributeError):
+            raise Misuse("a measured configuration cannot be read", hint="tune again with --fresh") from None
 
 
 class Configurations:

@@ -18,15 +18,20 @@ from dataclasses import field
 from typing import Any
 
 from kernelwright.lazy_dataclasses import dataclass
-from kernelwright.versions.box import FREE, Box, Interval
+from kernelwright.versions.box import FREE, Box, Interval, merged
 from kernelwright.versions.configurations import Configuration, Configurations
 from kernelwright.versions.forest import Forest, Groups, Observed
 from kernelwright.versions.program import INFINITE
+from kernelwright.versions.resolution import Verdict
 from kernelwright.versions.unimodal import Search, nonmonotone
 
 NOTHING_TAKEN: dict[str, int] = {}
 EVERYTHING = -INFINITE
 """A threshold below every value."""
+
+
+MOST_PASSES = 8
+"""As often guards are decided again whose values depend on what they take themselves: each time as far as one more value."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +76,10 @@ class Decision:
         }
 
 
-Alternative = tuple[str, Box]
-"""A box that is as good as the best, and the guard at which it was found so."""
+Alternative = tuple[frozenset[str], Box]
+"""Guards that have to do with each other, and intervals of theirs that are as good as those of the best. It says nothing of others."""
+MOST_BOXES = 64
+"""Of boxes that are as good, combined from alternatives in several trees, as many are kept."""
 
 
 @dataclass
@@ -93,6 +100,32 @@ class TunedDataset:
     alternatives: tuple[Alternative, ...]
     decisions: tuple[Decision, ...]
 
+    def boxes(self) -> list[Box]:
+        """All thresholds that are known to be best: those of the best configuration, with alternatives in place of what they are for."""
+        found = self.configuration.boxes
+        for parts in _exclusive(self.alternatives):
+            if len(found) > MOST_BOXES:
+                break
+            others = [
+                {**{n: interval for n, interval in box.items() if n not in names}, **part}
+                for box in found
+                for names, part in parts
+            ]
+            found = merged([*found, *others])
+        return found
+
+
+def _exclusive(alternatives: Sequence[Alternative]) -> list[list[Alternative]]:
+    """Alternatives in groups: one of each may be chosen, whatever is of the others."""
+    groups = Groups()
+    for names, _ in alternatives:
+        for name in names:
+            groups.join(min(names), name)
+    found: dict[str, list[Alternative]] = {}
+    for names, part in alternatives:
+        found.setdefault(groups.leader(min(names)), []).append((names, part))
+    return list(found.values())
+
 
 class DatasetTuner:
     """Tunes the thresholds of one dataset. ``observed`` and ``groups`` collect what is seen of the forest."""
@@ -106,7 +139,8 @@ class DatasetTuner:
         self._declared = declared
         self._known: dict[str, Interval] = {}
         self._settled: set[tuple[str, int]] = set()
-        self._deciding: set[str] = set()
+        self._deciding: dict[str, frozenset[int]] = {}
+        self._early: set[str] = set()
         self._decisions: list[Decision] = []
 
     def tune(self) -> TunedDataset:
@@ -116,12 +150,29 @@ class DatasetTuner:
         if best.configuration.times.failed:
             # Every way to run the baseline failed: another feasible start may be anywhere.
             for start in self._other_starts():
-                self._known, self._settled, self._decisions = {}, set(), []
+                self._known, self._settled, self._early, self._decisions = {}, set(), set(), []
                 best = self._from(start)
                 if not best.configuration.times.failed:
                     break
+        best = self._with_own_values(best)
         decisions = (*self._decisions, *self._refused())
         return TunedDataset(best.thresholds, best.configuration, tuple(best.alternatives), decisions)
+
+    def _with_own_values(self, best: _Branch) -> _Branch:
+        """The best, or a better one. A guard may meet values that depend on what it takes itself, as that of a loop which ends the earlier;
+        then guards above it were decided at these values before it was. They are decided again, as long as such values come up."""
+        passes = 0
+        while self._early and passes < MOST_PASSES and not best.configuration.times.failed:
+            passes += 1
+            for name in self._early:
+                self._known.pop(name, None)
+            self._settled = {(name, value) for name, value in self._settled if name not in self._early}
+            thresholds = {**best.thresholds, **dict.fromkeys(sorted(self._early), INFINITE)}
+            self._early = set()
+            other = self._from(thresholds)
+            if self._runs.verdict(other.configuration, best.configuration) is Verdict.FASTER:
+                best = other
+        return best
 
     def _refused(self) -> list[Decision]:
         """Guards that are met, and of which the program says each time that no threshold lets their versions run: nothing is tried."""
@@ -230,7 +281,9 @@ class DatasetTuner:
         self._observe_first(guard, branch, candidates, here)
         if self._lowest_unknown(branch.configuration, ignored) != guard:
             return branch
-        self._deciding.add(guard)
+        if any(name in self._deciding and value not in self._deciding[name] for name, value in unknown):
+            self._early.add(guard)
+        self._deciding[guard] = frozenset(values)
         search = Search(
             len(candidates),
             here,
@@ -239,7 +292,7 @@ class DatasetTuner:
             seen=lambda: sorted(branches),
         )
         found = search.minimum()
-        self._deciding.discard(guard)
+        del self._deciding[guard]
 
         def failed(index: int) -> bool:
             return index not in branches or branches[index].configuration.times.failed
@@ -270,13 +323,19 @@ class DatasetTuner:
     def _chosen(self, guard: str, branches: dict[int, _Branch], here: int, equal: Sequence[int], best: int) -> _Branch:
         """The branch to go on with, and what is as good."""
         chosen, before = branches[best], branches[here]
-        ties = [(guard, box) for i in equal if i in branches for box in branches[i].configuration.boxes]
+        mine = self._groups.leader(guard)
+        tree = frozenset({guard, *(name for name in self._observed.order if self._groups.leader(name) == mine)})
+        ties = [
+            (tree, {name: interval for name, interval in box.items() if name in tree})
+            for i in equal
+            if i in branches
+            for box in branches[i].configuration.boxes
+        ]
         ties = ties if sum(i in branches for i in equal) > 1 else []
         if here in equal:
             # Nothing became faster: what was as good before still is.
             return _Branch(chosen.thresholds, chosen.configuration, before.alternatives + ties)
-        mine = self._groups.leader(guard)
-        kept = [(name, box) for name, box in before.alternatives if self._groups.leader(name) != mine]
+        kept = [(names, part) for names, part in before.alternatives if not names & tree]
         return _Branch(chosen.thresholds, chosen.configuration, kept + chosen.alternatives + ties)
 
     def _observe_first(self, guard: str, branch: _Branch, candidates: Sequence[int], here: int) -> None:

@@ -167,9 +167,9 @@ def versions(
     for version in versions:
         if not callable(version):
             raise Misuse(f"a version of {name} is {version!r}, which cannot be called", hint=how)
-    for guard in by:
-        if not (isinstance(guard, tuple | list) and len(guard) == 2 and all(isinstance(each, str) for each in guard)):
-            raise Misuse(f"a guard of {name} is {guard!r}, and not an expression with >= or <=", hint=how)
+    for pair in by:
+        if not (isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(each, str) for each in pair)):
+            raise Misuse(f"a guard of {name} is {pair!r}, and not an expression with >= or <=", hint=how)
     if len(versions) < 1 or len(by) != len(versions) - 1:
         raise Misuse(
             f"{name} has {len(versions)} versions and {len(by)} guards",

@@ -11,12 +11,14 @@ out from the comparisons that runs print: two runs that differ in what was decid
 from __future__ import annotations
 
 import itertools
+import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field
+from pathlib import Path
 from typing import Any
 
-from kernelwright.errors import Misuse, reason
+from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.program import Compared
 
@@ -99,18 +101,6 @@ class Forest:
     def as_json(self) -> dict[str, Any]:
         return {"guards": list(self.guards), "edges": [edge.as_json() for edge in sorted(self.edges)]}
 
-    @staticmethod
-    def from_json(value: Mapping[str, Any]) -> Forest:
-        """Raises ``Misuse`` for what ``as_json`` did not write."""
-        how = '{"guards": [...], "edges": [[parent, child, false]]}'
-        if not isinstance(value, Mapping):
-            raise Misuse("this is no forest: it is no JSON object", hint=how)
-        try:
-            edges = frozenset(Edge(str(p), str(c), bool(t)) for p, c, t in value["edges"])
-            return Forest(tuple(str(name) for name in value["guards"]), edges)
-        except (KeyError, TypeError, ValueError) as error:
-            raise Misuse(f"this is no forest: {reason(error)}", hint=how) from None
-
 
 class Groups:
     """Names in groups that only grow together."""
@@ -184,3 +174,51 @@ class Observed:
             found |= new
             waiting += sorted(new)
         return found
+
+
+AS_IN = '{"guards": ["rows", "elements"], "edges": [["rows", "elements", false]]}'
+
+
+def read_forest(path: Path) -> Forest:
+    """A forest declared in a file, as JSON: the names of the guards, parents first, and edges [parent, child, whether the child is
+    reached when the parent was taken]. Raises ``Misuse``, with what is wrong, for a file that holds none."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise Misuse(f"the forest {path} cannot be read: {error.strerror}", hint=f"as in {AS_IN}") from None
+    except UnicodeDecodeError:
+        raise Misuse(f"{path} is no text", hint=f"as in {AS_IN}") from None
+    except (ValueError, RecursionError) as error:
+        raise Misuse(f"{path} is no JSON: {error}", hint=f"as in {AS_IN}") from None
+    if wrong := _what_is_wrong(value):
+        raise Misuse(f"{path} holds no forest: {wrong}", hint=f"as in {AS_IN}")
+    return Forest(tuple(value["guards"]), frozenset(Edge(*edge) for edge in value["edges"]))
+
+
+def _what_is_wrong(value: Any) -> str:
+    """Why a value is not what ``Forest.as_json`` writes; empty where it is."""
+    if not isinstance(value, dict):
+        return f"it is {_short(value)}"
+    for part in (*_PARTS, *value):
+        if part not in value:
+            return f'it has no "{part}"'
+        if part not in _PARTS:
+            return f"{_short(part)} is no part of one"
+        if not isinstance(value[part], list):
+            return f'"{part}" is no list, but {_short(value[part])}'
+    for name in value["guards"]:
+        if not isinstance(name, str) or not name or "=" in name or any(map(str.isspace, name)):
+            return f"{_short(name)} is no name of a guard, which is a word without blanks and '='"
+    for edge in value["edges"]:
+        if not isinstance(edge, list) or [type(part) for part in edge] != [str, str, bool]:
+            return f"the edge {_short(edge)} is not [parent, child, true or false]"
+    return ""
+
+
+_PARTS = ("guards", "edges")
+
+
+def _short(value: Any) -> str:
+    """A value as JSON, cut where it is long."""
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -43,9 +43,12 @@ class Compared:
         return [self.name, self.value, self.taken, *([] if self.legal else [False])]
 
     @staticmethod
-    def from_json(row: list[Any]) -> Compared:
-        taken = None if row[2] is None else bool(row[2])
-        return Compared(str(row[0]), int(row[1]), taken, legal=len(row) < 4)
+    def from_json(row: Any) -> Compared:
+        """Raises ``ValueError`` for what ``as_json`` did not write."""
+        types = [type(part) for part in row] if isinstance(row, list) else []
+        if types[:2] != [str, int] or types[2:] not in ([bool], [type(None)], [bool, bool], [type(None), bool]):
+            raise ValueError("no comparison")
+        return Compared(row[0], row[1], row[2], legal=len(row) < 4)
 
 
 @dataclass(frozen=True)

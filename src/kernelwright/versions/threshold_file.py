@@ -114,6 +114,11 @@ class Evidence:
     """Per dataset the hash of its content, where it is a file."""
     explanation: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def says_something(self) -> bool:
+        """Whether anything ran: a command that was mistyped leaves failures alone."""
+        return any(not known.times.failed for found in self.measured.values() for known in found)
+
     def write(self, path: Path) -> None:
         datasets = {
             name: {"digest": self.digests.get(name, ""), "configurations": [c.as_json() for c in configurations]}
@@ -138,17 +143,34 @@ class Evidence:
             return None
         try:
             value = json.loads(_text(there))
-            if value["format"] != FORMAT:
-                raise Misuse(f"{there} has format {value['format']}", hint="a newer Kernelwright wrote it: upgrade")
-            datasets = value["datasets"]
-            return Evidence(
-                Identity(value["program"], value["device"], value["digest"], value.get("calibration", "")),
-                {n: [Configuration.from_json(c) for c in d["configurations"]] for n, d in datasets.items()},
-                {n: d["digest"] for n, d in datasets.items()},
-                value["explanation"],
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise Misuse(f"{there} is no evidence of kw tune: {error!r}", hint="move it away, and tune again") from None
+        except (ValueError, RecursionError) as error:
+            raise Misuse(f"{there} is no JSON: {error}", hint=_DAMAGED) from None
+        if isinstance(value, dict) and isinstance(value.get("format"), int) and value["format"] != FORMAT:
+            raise Misuse(f"{there} has format {value['format']}", hint="a newer Kernelwright wrote it: upgrade")
+        try:
+            names = [value["program"], value["device"], value["digest"], value.get("calibration", "")]
+            datasets, explanation = value["datasets"], value["explanation"]
+            measured = {n: [Configuration.from_json(c) for c in d["configurations"]] for n, d in datasets.items()}
+            digests = {n: d["digest"] for n, d in datasets.items()}
+            if not all(isinstance(text, str) for text in (*names, *digests.values())) or not _explains(explanation):
+                raise TypeError
+        except (KeyError, TypeError, AttributeError, Misuse):
+            raise Misuse(f"{there} is no evidence of kw tune, or is damaged", hint=_DAMAGED) from None
+        return Evidence(Identity(*names), measured, digests, explanation)
+
+
+_DAMAGED = "move it away, and tune again"
+
+
+def _explains(explanation: Any) -> bool:
+    """Whether it is what ``tune_program`` writes: nothing yet, or what was found, with lines for people."""
+    if explanation == {}:
+        return True
+    return (
+        all(isinstance(line, str) for line in explanation["lines"])
+        and all(isinstance(dataset["name"], str) for dataset in explanation["datasets"])
+        and all(isinstance(left["name"], str) for left in explanation.get("left_out", []))
+    )
 
 
 def evidence_for(path: Path, identity: Identity) -> Evidence:
@@ -158,6 +180,8 @@ def evidence_for(path: Path, identity: Identity) -> Evidence:
         _refuse_another(path, header_of(path), identity)
         return Evidence(identity)
     if not _is_same_file(found.identity, identity):
+        if not found.says_something and not path.exists():
+            return Evidence(identity)
         _refuse_another(path, (found.identity.program, found.identity.device), identity)
     if found.identity.digest != identity.digest:
         raise Misuse(
@@ -182,7 +206,9 @@ def refuse_another_program(path: Path, identity: Identity) -> None:
         evidence = Evidence.read(path)
     except Misuse:  # It tells nothing; the threshold file may.
         evidence = None
-    if evidence is not None and _is_same_file(evidence.identity, identity):
+    if evidence is not None and (
+        _is_same_file(evidence.identity, identity) or not (evidence.says_something or path.exists())
+    ):
         return
     header = header_of(path)
     found = header[0] if header is not None else evidence.identity.program if evidence is not None else identity.program

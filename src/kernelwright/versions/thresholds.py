@@ -28,7 +28,7 @@ from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.box import FREE, Box, Interval, merged
 from kernelwright.versions.configurations import Configuration, Configurations, OutOfTime
 from kernelwright.versions.consistency import Conflict, Joint, all_largest
-from kernelwright.versions.dataset_tuning import NOTHING_TAKEN, DatasetTuner, Decision, TunedDataset
+from kernelwright.versions.dataset_tuning import EVERYTHING, NOTHING_TAKEN, DatasetTuner, Decision, TunedDataset
 from kernelwright.versions.forest import Forest, Groups, Observed
 from kernelwright.versions.program import INFINITE, TunedProgram, times_as_much
 from kernelwright.versions.resolution import Resolution, Verdict
@@ -201,18 +201,48 @@ def _for_all(
     Thresholds that let one of them fail may be new to it: then this is one thing more to avoid, until nothing new is learned.
     """
     failing: dict[str, list[Box]] = {}
+    widened = False
     while True:
         met = (c.name for name in alive for known in runs[name].all for c in known.compared)
         names = list(dict.fromkeys([*guards, *met]))
         trees = groups.of(names)
-        wishes = {name: [_boxes(result, tree, groups) for tree in trees] for name, result in alive.items()}
+        wishes = {name: [_boxes(result, tree) for tree in trees] for name, result in alive.items()}
         known = {name: runs[name].failing() for name in alive}
         joint = _least_loss(islice(all_largest(wishes, trees, known), MOST_SETS), names, alive, runs)
+        if joint.conflicts and not widened:
+            widened = True
+            before = sum(of.runs for of in runs.values())
+            for name, result in alive.items():
+                _widen(result, runs[name])
+            if sum(of.runs for of in runs.values()) > before:
+                continue
         if known == failing:
             return names, wishes, joint
         failing = known
         for name in alive:
             runs[name].at({guard: _interval(joint, guard).value() for guard in names})
+
+
+def _widen(result: TunedDataset, runs: Configurations) -> None:
+    """Looks whether guards of which a threshold was reached and the version not run, as it is not legal there, bind nothing on the best
+    path either. A program need not say so; then that takes a run, which is made only where something is in conflict."""
+    refused = {
+        (c.name, c.value) for known in runs.all for c in known.compared
+        if not c.taken and any(c.value in box.get(c.name, FREE) for box in known.boxes)
+    }  # fmt: skip
+    lost: dict[str, list[int]] = {}
+    for each in result.configuration.compared:
+        if each.legal and not each.taken:
+            lost.setdefault(each.name, []).append(each.value)
+    # As low as the values allow that were lost, and not refused.
+    lower = {
+        name: max((value for value in values if (name, value) not in refused), default=EVERYTHING - 1) + 1
+        for name, values in lost.items()
+        if (name, max(values)) in refused
+    }
+    if lower and runs.at({**result.thresholds, **lower}) is not result.configuration:
+        for name, threshold in lower.items():
+            runs.at({**result.thresholds, name: threshold})
 
 
 def _least_loss(
@@ -269,12 +299,9 @@ def _not_worse_than(untuned: Configuration, result: TunedDataset, runs: Configur
     return TunedDataset(untuned.thresholds, untuned, (), result.decisions)
 
 
-def _boxes(result: TunedDataset, tree: Sequence[str], groups: Groups) -> list[Box]:
+def _boxes(result: TunedDataset, tree: Sequence[str]) -> list[Box]:
     """The best boxes of a dataset, as far as one tree is concerned."""
-    mine = groups.leader(tree[0])
-    others = [box for guard, box in result.alternatives if groups.leader(guard) == mine]
-    boxes = [*result.configuration.boxes, *others]
-    return merged({name: box[name] for name in tree if name in box} for box in boxes)
+    return merged({name: box[name] for name in tree if name in box} for box in result.boxes())
 
 
 def _interval(joint: Joint, name: str) -> Interval:

@@ -58,8 +58,8 @@ def read_lists(at: Path, tools: Path) -> Lists:
             variables[given[0]] = ";".join(given[1:])
         elif name == "add_executable" and given and not sources:
             sources = tuple(word for word in given[1:] if Path(word).suffix in LANGUAGES and (at / word).is_file())
-        elif name == "include_directories":
-            folders += [word for word in given if (at / word).is_dir()]
+        elif name in ("include_directories", "target_include_directories"):
+            folders += [word for word in given if (at / word).is_dir() and word != str(HEADERS)]
         elif name == "add_custom_command":
             commands += _custom(given)
     return Lists(sources, tuple(folders), tuple(commands)) if sources else Lists()

@@ -18,6 +18,12 @@ class Worst:
     beyond: float = 0.0
     slower: float = 0.0
 
+    def count_in(self, other: Worst) -> None:
+        self.count = max(self.count, other.count)
+        self.exact = max(self.exact, other.exact)
+        self.beyond = max(self.beyond, other.beyond)
+        self.slower = max(self.slower, other.slower)
+
 
 def add_promises(result: Measured, worst: Worst) -> None:
     """Adds to ``result`` what is promised of all datasets together, from the worst of their rows."""

@@ -26,6 +26,8 @@ class EffortRatios:
 
     at_end: list[dict[str, float]] = field(default_factory=list)
     """The least of the seeds."""
+    at_end_most: list[dict[str, float]] = field(default_factory=list)
+    """The most of the seeds."""
     at_equal: list[dict[str, float]] = field(default_factory=list)
     """The mean of those seeds that became as good as ours; programs where none did are left out."""
     beside_slowest: list[float] = field(default_factory=list)
@@ -42,6 +44,7 @@ class EffortRatios:
 
         equal = [s.at_equal for s in searches if s.at_equal is not None]
         self.at_end.append(over([s.at_end for s in searches], min))
+        self.at_end_most.append(over([s.at_end for s in searches], max))
         self.beside_slowest.append(min(s.at_end.seconds for s in searches) / slowest_s)
         if equal:
             self.at_equal.append(over(equal, statistics.fmean))
@@ -63,7 +66,8 @@ class EffortRatios:
         lines = [
             f"OpenTuner over ours until it stops, mean of programs, best seed: {told(self.at_end)}; "
             f"{self.cut} of {self.searches} searches were ended before they stopped, and would have done more",
-            f"the same beside the slowest of our passes: {statistics.fmean(self.beside_slowest):.3g} in tuning time",
+            f"the same of the worst seed: {told(self.at_end_most)}",
+            f"the same of the best seed beside the slowest of our passes: {statistics.fmean(self.beside_slowest):.3g} in tuning time",
         ]
         if self.at_equal:
             lines.append(

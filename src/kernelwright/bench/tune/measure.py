@@ -16,6 +16,7 @@ from kernelwright.bench.tune.black_box import SEEDS, Effort, Searched, is_instal
 from kernelwright.bench.tune.dataset_rows import Worst, add_promises, dataset_row
 from kernelwright.bench.tune.effort_ratios import EffortRatios
 from kernelwright.bench.tune.measured_program import MeasuredProgram, built_program
+from kernelwright.bench.tune.progress import ProgramResult, Progress
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.workload.rule_text import parse_rule
 from kernelwright.suite.multiversion.table import COMPARE, PROGRAMS, MultiVersionProgram
@@ -33,42 +34,67 @@ LESS = 6.4
 
 def measure(quick: bool, say: Say, names: Sequence[str] = ()) -> Measured:
     """``quick``: two programs, and one seed of the black box. ``names``: these programs only. Raises ``Misuse`` for one that is none."""
-    result, worst = Measured("tune"), Worst()
-    black_box: list[Row] = []
-    ratios = EffortRatios()
-    others = 0
+    result = Measured("tune")
     has_black_box = is_installed()
     chosen = [PROGRAMS[name] for name in known_programs(names or (QUICK if quick else PROGRAMS))]
-    for program in chosen:
-        with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
-            say(program.name)
-            passes = [_pass(program, Path(folder, str(number))) for number in range(1 if quick else PASSES)]
-            seconds, measured, tuning = min(passes, key=lambda each: each[0])
-            others = max(others, len({str(each[2].thresholds) for each in passes}) - 1)
-            slowest_s = max(each[0] for each in passes)
-            ours = _effort(measured, tuning)
-            if has_black_box:
-                say(f"{program.name}: OpenTuner")
-                seeds = SEEDS[: 1 if quick else None]
-                total = sum(dataset.tuned_us for dataset in tuning.datasets)
-                searches = [searched(measured, program.datasets, total, seconds, seed) for seed in seeds]
-                ratios.add(Effort(0, ours[0], ours[1], 0.0, seconds), searches, slowest_s)
-                black_box.append(_black_box_row(program.name, ours, seconds, searches))
-            say(f"{program.name}: all paths")
-            result.rows += [dataset_row(program, dataset, measured, worst) for dataset in tuning.datasets]
-            result.notes += [f"{program.name}: {each}" for each in tuning.conflicts]
-            result.notes += [f"{program.name}: {program.scale}"] if program.scale else []
-    result.rows += black_box
-    add_promises(result, worst)
-    result.at_most("other thresholds of a program in another pass", others, 0)
-    # The promise is of all programs; what two of them give is in the notes.
-    mean = None if quick or names else ratios.mean_time()
-    result.at_least("OpenTuner's tuning time until it stops over ours, mean of programs", mean, LESS)
-    result.notes += ratios.notes()
+    with Progress(quick, has_black_box, say) as progress:
+        for program in chosen:
+            if program.name not in progress.found:
+                progress.note(_measured(program, quick, has_black_box, say))
+    add_results(result, [progress.found[program.name] for program in chosen], whole=not (quick or names))
     if not has_black_box:
         result.notes.append("OpenTuner is not installed: pip install 'kernelwright[dev]'")
     result.notes.append("times are estimates of the virtual GPU; seconds are processor time of this machine")
     return result
+
+
+def add_results(result: Measured, found: Sequence[ProgramResult], *, whole: bool) -> None:
+    """The rows, promises and notes of programs. ``whole``: they are all there are, of which the promise of the mean is."""
+    worst, ratios = Worst(), EffortRatios()
+    for program in found:
+        result.rows += program.rows
+        result.notes += program.notes
+        worst.count_in(program.worst)
+        if program.searches:
+            ratios.add(program.ours, program.searches, program.slowest_s)
+    for program in found:
+        result.rows += program.black_box
+    add_promises(result, worst)
+    result.at_most("other thresholds of a program in another pass", max((p.others for p in found), default=0), 0)
+    # The promise is of all programs; what two of them give is in the notes.
+    mean = ratios.mean_time() if whole else None
+    result.at_least("OpenTuner's tuning time until it stops over ours, mean of programs", mean, LESS)
+    result.notes += ratios.notes()
+
+
+def _measured(program: MultiVersionProgram, quick: bool, has_black_box: bool, say: Say) -> ProgramResult:
+    worst = Worst()
+    with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
+        say(program.name)
+        passes = [_pass(program, Path(folder, str(number))) for number in range(1 if quick else PASSES)]
+        seconds, measured, tuning = min(passes, key=lambda each: each[0])
+        runs, program_us = _effort(measured, tuning)
+        ours = Effort(0, runs, program_us, 0.0, seconds)
+        searches: list[Searched] = []
+        if has_black_box:
+            say(f"{program.name}: OpenTuner")
+            total = sum(dataset.tuned_us for dataset in tuning.datasets)
+            seeds = SEEDS[: 1 if quick else None]
+            searches = [searched(measured, program.datasets, total, seconds, seed) for seed in seeds]
+        say(f"{program.name}: all paths")
+        rows = [dataset_row(program, dataset, measured, worst) for dataset in tuning.datasets]
+    conflicts = [f"{program.name}: {each}" for each in tuning.conflicts]
+    return ProgramResult(
+        program.name,
+        rows,
+        [_black_box_row(program.name, ours, searches)] if searches else [],
+        [*conflicts, *([f"{program.name}: {program.scale}"] if program.scale else [])],
+        worst,
+        len({str(each[2].thresholds) for each in passes}) - 1,
+        ours,
+        max(each[0] for each in passes),
+        searches,
+    )
 
 
 def known_programs(names: Iterable[str]) -> list[str]:
@@ -102,7 +128,7 @@ def _effort(measured: MeasuredProgram, tuning: Tuning) -> tuple[int, float]:
     return tuning.runs, sum(c.time_us for c in every if not c.times.failed)
 
 
-def _black_box_row(program: str, ours: tuple[int, float], seconds: float, searches: list[Searched]) -> Row:
+def _black_box_row(program: str, ours: Effort, searches: list[Searched]) -> Row:
     """OpenTuner beside ours: over the seeds the least and the most."""
 
     def span(values: list[float]) -> str:
@@ -112,14 +138,14 @@ def _black_box_row(program: str, ours: tuple[int, float], seconds: float, search
     return {
         "program": program,
         "dataset": f"OpenTuner, {len(searches)} seeds",
-        "our runs": ours[0],
+        "our runs": ours.runs,
         "it asked for": span([s.at_end.asked for s in searches]),
         "stopped by itself": f"{sum(not s.cut for s in searches)} of {len(searches)}",
         "its runs": span([s.at_end.runs for s in searches]),
         "until equal": span([e.runs for e in equal]) if equal else "never",
-        "our program us": round(ours[1], 1),
+        "our program us": round(ours.program_us, 1),
         "its program us": span([s.at_end.program_us for s in searches]),
-        "our s": round(seconds, 2),
+        "our s": round(ours.seconds, 2),
         "its s": span([s.at_end.seconds for s in searches]),
         "of which searching": span([s.at_end.own_s for s in searches]),
         "its s until equal": span([e.seconds for e in equal]) if equal else "never",

@@ -7,7 +7,7 @@ import json
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,10 +17,15 @@ from kernelwright.cli.support.streams import program_speaks_on_stderr, say
 from kernelwright.cli.support.tables import print_rows
 from kernelwright.errors import Misuse
 
+if TYPE_CHECKING:
+    from kernelwright.bench.programs.measure import Manner
+
 ALL = "all"
 COMPILE = "compile"
 PROGRAMS = "programs"
 SEARCH = "search"
+OWN, NVIDIA = "own", "nvidia"
+LIMIT_S = 120.0
 BY_NAME = ("breed", "rate", "search", "tune", "tune-large", "tune-sizes")
 """Benchmarks of programs that ship with the package, which may be chosen."""
 Measure = Callable[..., Measured]
@@ -47,6 +52,39 @@ def command(
     evaluations: Annotated[
         int | None, typer.Option("--evaluations", help="For search: candidates of a run, in place of 5,000.")
     ] = None,
+    headers: Annotated[
+        str, typer.Option("--headers", help="For programs of a folder: whose CUDA headers, own or nvidia.")
+    ] = "own",
+    sample: Annotated[
+        int | None, typer.Option("--sample", min=1, help="For programs of a folder: so many, drawn by lot.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of that lot.")] = 0,
+    limit: Annotated[
+        float | None,
+        typer.Option(
+            "--limit", min=1, help="For programs of a folder: seconds of processor time to run one, all tries; 120."
+        ),
+    ] = None,
+    divide: Annotated[
+        int | None,
+        typer.Option("--divide", min=1, help="For programs of a folder: begin with their arguments divided by it."),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="For programs of a folder: how many at once; 1.")
+    ] = None,
+    shrink: Annotated[
+        bool,
+        typer.Option(
+            "--shrink", help="For programs of a folder: make constants of a source smaller, where it is late."
+        ),
+    ] = False,
+    no_check: Annotated[bool, typer.Option("--no-check", help="For programs of a folder: run them only.")] = False,
+    rows: Annotated[
+        Path | None,
+        typer.Option(
+            "--rows", help="For programs of a folder: a file that keeps a row of each; what is in it is done."
+        ),
+    ] = None,
 ) -> None:
     """Measure what the project promises. Exit code 1 when a promise does not hold."""
     if name not in (*BENCHMARKS, ALL):
@@ -57,14 +95,24 @@ def command(
         raise Misuse(f"{name} takes no number of candidates", hint=f"kw bench {SEARCH} --evaluations {evaluations}")
     if places and name != PROGRAMS:
         raise Misuse(f"{name} takes no folder", hint=f"kw bench {PROGRAMS} {places[0]}")
-    if compiler_flags and not places:
-        raise Misuse("--flags are for programs of a folder", hint=f"kw bench {PROGRAMS} FOLDER --flags '-I common'")
+    of_a_folder = {
+        "--flags": compiler_flags, "--headers": headers != OWN, "--sample": sample, "--seed": seed, "--limit": limit,
+        "--divide": divide, "--jobs": jobs, "--shrink": shrink, "--no-check": no_check, "--rows": rows,
+    }  # fmt: skip
+    given = next((option for option, value in of_a_folder.items() if value), None)
+    if given and not places:
+        raise Misuse(f"{given} is for programs of a folder", hint=f"kw bench {PROGRAMS} FOLDER {given} ...")
     names = tuple(BENCHMARKS) if name == ALL else (name,)
     with program_speaks_on_stderr(as_json):
         if programs and name == COMPILE:
             results = [_of_programs(programs)]
         elif places:
-            results = [_of_folders(places, quick, _words(compiler_flags))]
+            flags = (*_words(compiler_flags), *_headers(headers))
+            manner = _manner(
+                is_quick=quick, compile_flags=flags, limit_s=limit or LIMIT_S, first_divisor=divide or 1, jobs=jobs or 1,
+                sample=sample, seed=seed, shrinks=shrink, checks=not no_check, rows=rows,
+            )  # fmt: skip
+            results = [_of_folders(places, manner)]
         else:
             chosen: dict[str, Any] = {"names": [str(each) for each in programs]} if programs else {}
             chosen |= {} if evaluations is None else {"evaluations": evaluations}
@@ -90,10 +138,28 @@ def _of_programs(places: Sequence[Path]) -> Measured:
     return measure_programs(places, lambda line: say(f"  {COMPILE}: {line}\n"))
 
 
-def _of_folders(places: Sequence[Path], quick: bool, compiler_flags: Sequence[str]) -> Measured:
+def _manner(**options: Any) -> Manner:
+    from kernelwright.bench.programs.measure import Manner
+
+    return Manner(**options)
+
+
+def _of_folders(places: Sequence[Path], manner: Manner) -> Measured:
     from kernelwright.bench.programs.measure import measure_folders
 
-    return measure_folders(places, lambda line: say(f"  {PROGRAMS}: {line}\n"), quick, compile_flags=compiler_flags)
+    return measure_folders(places, lambda line: say(f"  {PROGRAMS}: {line}\n"), manner)
+
+
+def _headers(whose: str) -> tuple[str, ...]:
+    """Flags of the compiler. Raises ``Misuse`` for other names, ``ToolError`` where NVIDIA's are not installed."""
+    from kernelwright.cuda.toolkit import wheel_headers
+
+    if whose == OWN:
+        return ()
+    if whose != NVIDIA:
+        raise Misuse(f"--headers {whose}: there are no such headers", hint=f"--headers {OWN}, or --headers {NVIDIA}")
+    wheel_headers()
+    return ("--headers", NVIDIA)
 
 
 def _words(flags: str) -> list[str]:

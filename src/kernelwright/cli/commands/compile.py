@@ -8,12 +8,11 @@ import sys
 from pathlib import Path
 
 from kernelwright.cache import is_special, write_atomically
-from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags, takes_flags
+from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, TUNED, WITH, CompileFlags, takes_flags
 from kernelwright.cli.support.error_exit import guarded, leave_at_once
 from kernelwright.cli.support.plain_flags import Flag, quick
 from kernelwright.cli.support.receipts import leave_receipt
 from kernelwright.cli.support.streams import say
-from kernelwright.cli.support.winners_flag import TUNED, WITH
 from kernelwright.cuda.early_clang import leave_recipe
 from kernelwright.cuda.inputs import working_folder
 from kernelwright.errors import Misuse, ToolError
@@ -103,6 +102,13 @@ OWN_FLAGS: tuple[Flag, ...] = (
     Flag(
         "device_c", ("-dc", "--device-c"), "switch", "As -rdc=true -c: device code is linked with the objects.", False
     ),
+    Flag(
+        "device_link",
+        ("-dlink", "--device-link"),
+        "switch",
+        "An object with the device code of objects that -dc made.",
+        False,
+    ),
     *DEPENDENCY_FLAGS,
     Flag("library", ("-l", "--library"), "texts", "Library to link, for --emit exe."),
     Flag("library_folder", ("-L", "--library-path"), "texts", "Folder to search for libraries."),
@@ -141,6 +147,7 @@ def compile_files(
     fatbin: bool = False,
     compile_only: bool = False,
     device_c: bool = False,
+    device_link: bool = False,
     dependencies: bool = False,
     own_dependencies: bool = False,
     dependency_targets: bool = False,
@@ -159,6 +166,9 @@ def compile_files(
     cuda = [s for s in sources if s.suffix in CUDA_SUFFIXES]
     linked = [s for s in sources if is_linkable(s)]
     others = [s for s in sources if s not in cuda and s not in linked]
+    if device_link:
+        _link_device_code([*cuda, *others], linked, Path(output or "a_dlink.o"), flags)
+        return
     emitted = _emitted(emit, ptx=ptx, cubin=cubin, fatbin=fatbin, obj=compile_only or device_c)
     what = _what("exe" if emitted is None and linked and output is None else emitted, stop_after, output)
     if linked and what != "link":
@@ -211,6 +221,19 @@ def compile_files(
         for unit in program.units[1:]:
             inputs += unit.inputs
         leave_receipt(sys.argv, inputs, written, flags.remarks + warnings)
+
+
+def _link_device_code(sources: list[Path], linked: list[Path], output: Path, flags: CompileFlags) -> None:
+    if sources or not linked:
+        raise Misuse(
+            "-dlink takes objects and libraries alone",
+            hint="kw compile -dc first, then kw compile -dlink a.o b.o -o device.o",
+        )
+    _check_sources(linked, [], [], "link")
+    _check_targets([output], linked[:1], linked)
+    from kernelwright.executable import build_device_link
+
+    build_device_link(linked, output, flags.options)
 
 
 def is_linkable(path: Path) -> bool:

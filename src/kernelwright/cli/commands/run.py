@@ -11,12 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags, takes_flags
+from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, WITH, CompileFlags, takes_flags
 from kernelwright.cli.support.error_exit import guarded, leave_at_once
 from kernelwright.cli.support.plain_flags import Flag, quick, tell_flags_behind
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, STRICT, GivenProgram, split
 from kernelwright.cli.support.streams import program_speaks_on_stderr
-from kernelwright.cli.support.winners_flag import WITH
 from kernelwright.cli.support.winners_view import NONE, given_versions, print_valid_for, print_versions
 from kernelwright.device.serving.run_program import run_program
 from kernelwright.device.serving.worker import serve

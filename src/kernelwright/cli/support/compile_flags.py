@@ -69,6 +69,16 @@ _OURS: tuple[Flag, ...] = (
     Flag("hermetic", ("--hermetic",), "switch", "Bundled C and C++ headers and library only.", False),
     Flag("no_cache", ("--no-cache",), "switch", "Compile everything anew.", False),
 )
+WITH = Flag(
+    "winners",
+    ("--with",),
+    "texts",
+    "RUN[:VARIANT][,RUN...]: with these winners inside, checked at each launch; or a threshold file of kw tune --with.",
+)
+"""Of the commands that take a program and run or compile it."""
+TUNED = ".tuning"
+"""The ending of a threshold file."""
+
 COMPILE_FLAGS: tuple[Flag, ...] = tuple(replaced(flag, group=_GROUP) for flag in (*_OURS, *NVCC_FLAGS))
 
 
@@ -103,7 +113,7 @@ class CompileFlags:
         Raises ``Misuse`` for bad values and for flags of nvcc's that are not supported.
         """
         value = {flag.name: given.pop(flag.name, flag.default) for flag in COMPILE_FLAGS}
-        said = list(remarks(value))
+        said = list(remarks(value | {"device_link": given.get("device_link")}))
         arch, others = _architecture(value["arch"], value["generate_code"], value["gpu_code"])
         passed = _for_host_compiler(value["host_compiler"] or (), said)
         if value["headers"] != "nvidia" and not value["cuda_path"]:

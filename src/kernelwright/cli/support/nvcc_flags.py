@@ -104,7 +104,6 @@ NVCC_FLAGS: tuple[NvccFlag, ...] = (
     _flag("--Wext-lambda-captures-this -Wext-lambda-captures-this", "switch", "there is no such warning"),
     _flag("--frandom-seed -frandom-seed", "text", "names are the same in every compile"),
     # ---- refused ----
-    _flag("--device-link -dlink", "switch", _ONE_GO, next_step=_ALL_FILES),
     _flag("--device-w -dw", "switch", _ONE_GO, next_step=_ALL_FILES),
     _flag("--lib -lib", "switch", "no libraries are made", next_step=_ALL_FILES),
     _flag("--shared -shared", "switch", "no libraries are made", next_step=_ALL_FILES),
@@ -126,6 +125,8 @@ def remarks(given: Mapping[str, Any]) -> Iterator[str]:
     Raises ``Misuse`` for one that is refused.
     """
     for flag in NVCC_FLAGS:
+        if given.get("device_link") and "-shared" in flag.spellings:
+            continue  # CMake says so where device code is linked, which makes no library
         for value in dict.fromkeys(_values(given.get(flag.name))):
             if value in flag.usual:
                 continue

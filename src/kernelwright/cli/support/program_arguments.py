@@ -23,11 +23,10 @@ from typing import Any
 
 from kernelwright.cache import cache_folder, installation
 from kernelwright.cli.commands.compile import HOST_SUFFIXES, is_linkable, link_options
-from kernelwright.cli.support.compile_flags import CompileFlags
+from kernelwright.cli.support.compile_flags import TUNED, CompileFlags
 from kernelwright.cli.support.error_exit import tell
 from kernelwright.cli.support.plain_flags import Flag
 from kernelwright.cli.support.receipts import leave_receipt, recall, receipt_key
-from kernelwright.cli.support.winners_flag import TUNED
 from kernelwright.cuda.inputs import now_ns
 from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings, calibrated, size_in_bytes
 from kernelwright.errors import Misuse

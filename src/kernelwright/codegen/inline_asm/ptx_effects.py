@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelwright.codegen.inline_asm.builder import SPACES, Builder, Family, Texts, Words, type_of, typed_as
+from kernelwright.codegen.inline_asm.builder import SPACES, Builder, Family, Texts, UnknownPtx, Words, type_of, typed_as
 from kernelwright.ir import types as ty
 from kernelwright.ir.constants import ConstantInt, Poison
 from kernelwright.ir.types import FloatType, PointerType, StructType, VectorType
@@ -96,6 +96,15 @@ def _barrier(b: Builder, words: Words, operands: Texts) -> None:
     ending = "count" if len(numbers) == 2 else "all"
     aligned = ".aligned" if words[0] == "bar" or "aligned" in words else ""
     b.call(f"llvm.nvvm.barrier.cta.{what}{aligned}.{ending}", ty.void, *numbers)
+
+
+def _elect(b: Builder, words: Words, operands: Texts) -> None:
+    """``elect.sync d|p, mask``: one of the lanes that are named, and whether it is this one."""
+    if words[1:] != ["sync"] or len(operands) != 2:
+        raise UnknownPtx(f"'{'.'.join(words)}'")
+    both = b.call("llvm.nvvm.elect.sync", StructType((ty.i32, ty.i1)), b.read(operands[1], ty.i32))
+    for number, (name, kind) in enumerate(zip(operands[0].split("|"), (ty.i32, ty.i1), strict=False)):
+        b.write(name, b.make("extractvalue", kind, both, indices=(number,)))
 
 
 def _vote(b: Builder, words: Words, operands: Texts) -> None:
@@ -206,6 +215,7 @@ EFFECTS: dict[str, Family] = {
     **dict.fromkeys(("ld", "ldu"), _load),
     "st": _store,
     "vote": _vote,
+    "elect": _elect,
     "shfl": _shuffle,
     "match": _match,
     "redux": _redux,

@@ -55,22 +55,25 @@ def with_own_name(made: bytes, code: Relocatable, folder: str) -> bytes:
 
 
 def relocatables(linked: Iterable[Path]) -> list[Relocatable]:
-    """Those of objects, and of objects in static libraries, that ``pack`` was put into, in their order; a module once.
+    """Those of objects, and of objects in static libraries, that ``pack`` was put into, in their order; a module once, and none that was
+    linked already (``-dlink``), whose registration another object has.
 
     Raises ``ToolError`` for one that another version wrote, ``Misuse`` for a damaged file.
     """
     found: dict[str, Relocatable] = {}
+    done: set[str] = set()
     for name, data in _objects(linked):
         # A foreign member of an archive is the linker's to judge.
         with contextlib.suppress(Misuse):
             elf = Elf(data, name)
+            done.update(m[1] for s in elf.symbols() if s.is_defined and (m := _REGISTRATION.fullmatch(s.name)))
             content = elf.content(SECTION)
             if content is None:
                 continue
             module = module_registered_by(elf)
             if module:
                 found.setdefault(module, _unpacked(content, name, module))
-    return list(found.values())
+    return [code for module, code in found.items() if module not in done]
 
 
 def module_registered_by(elf: Elf) -> str:

@@ -94,15 +94,25 @@ def provable_part(
     whole = _with_guards(original, list(edits), launches, spent, arch)
     if whole is not None:
         return whole
-    kept: list[Edit] = []
     # What holds by construction comes first: its guards are there for the rest.
-    for edit in sorted(edits, key=lambda edit: not all_hold(owed(original, [edit], budget=Budget(0), arch=arch))):
-        for instead in ([edit], _instead(original, edit)):
-            made = _with_guards(original, [*kept, *instead], launches, spent, arch) if instead else None
-            if made is not None or spent.spent:
-                kept = made or kept
-                break
-    return kept
+    order = sorted(edits, key=lambda edit: not all_hold(owed(original, [edit], budget=Budget(0), arch=arch)))
+    half = (len(order) + 1) // 2
+
+    def with_group(kept: list[Edit], group: list[Edit]) -> list[Edit]:
+        """Kept, with those of a group that hold on top of it: all at once, or half by half, for most do."""
+        if not group or spent.spent:
+            return kept
+        is_whole = {*kept, *group} == set(edits)  # that was asked first, and is not proven
+        made = None if is_whole else _with_guards(original, [*kept, *group], launches, spent, arch)
+        if made is not None or spent.spent:
+            return made or kept
+        if len(group) == 1:
+            instead = _instead(original, group[0])
+            return (_with_guards(original, [*kept, *instead], launches, spent, arch) if instead else None) or kept
+        half = (len(group) + 1) // 2
+        return with_group(with_group(kept, group[:half]), group[half:])
+
+    return with_group(with_group([], order[:half]), order[half:])
 
 
 def _instead(original: Original, edit: Edit) -> list[Edit]:

@@ -220,29 +220,42 @@ class _Proving(Generic[G]):
     def without_faults(
         self, best: Found[tuple[G, ...]], proven: Found[tuple[G, ...]] | None = None
     ) -> tuple[Found[tuple[G, ...]] | None, set[G]]:
-        """The edits of a variant put together again one by one, each kept as long as what they make is proven as demanded
-        and no slower; and those for which it was not proven. Those of it that stand in ``proven`` are begun with, all at once."""
-        search = self._search
-        search.standing.phase = "salvage"
+        """The edits of a variant, which is not proven as demanded, put together again: each kept as long as what they make is proven and
+        no slower; and those for which it was not proven. Tried in halves, for a few edits of many are at fault and a proof takes longer
+        than all else. Those of it that stand in ``proven`` are begun with, all at once."""
+        self._search.standing.phase = "salvage"
         kept = self._held_at_once(tuple(gene for gene in best.candidate if proven and gene in proven.candidate))
         at_fault: set[G] = set()
         left = [gene for gene in best.candidate if kept is None or gene not in kept.candidate]
         while left:
             before = len(left)
-            for gene in list(left):
-                candidate = (*(kept.candidate if kept else ()), gene)
-                found = search.try_one(candidate)
-                if found is None or _slower(found.speedup, kept.speedup if kept else 1.0):
-                    continue  # it may need another one, which is yet to come
-                left.remove(gene)
-                if self.holds(found):
-                    kept = search.standing.best = found
-                else:
-                    at_fault.add(gene)
-                    kept = search.standing.best = self._with_masked(kept, gene)
+            kept, left = self._put_together(kept, left, at_fault, frozenset(best.candidate))
             if len(left) == before:
                 break
         return kept, at_fault
+
+    def _put_together(
+        self, kept: Found[tuple[G, ...]] | None, group: list[G], at_fault: set[G], failed: frozenset[G]
+    ) -> tuple[Found[tuple[G, ...]] | None, list[G]]:
+        """What is kept with those edits of a group that hold on top of it; and those that make it slower, which may need others that are
+        yet to come. Notes those at fault. ``failed``: edits that are known to fall short together."""
+        candidate = (*(kept.candidate if kept else ()), *group)
+        if len(group) == 1 or failed != frozenset(candidate):
+            found = self._search.try_one(candidate)
+            slower = found is None or _slower(found.speedup, kept.speedup if kept else 1.0)
+            if found is not None and not slower and self.holds(found):
+                self._search.standing.best = found
+                return found, []
+            if len(group) == 1:
+                if slower:
+                    return kept, group
+                at_fault.update(group)
+                kept = self._search.standing.best = self._with_masked(kept, group[0])
+                return kept, []
+        half = (len(group) + 1) // 2
+        kept, waiting = self._put_together(kept, group[:half], at_fault, failed)
+        kept, others = self._put_together(kept, group[half:], at_fault, failed)
+        return kept, waiting + others
 
     def _held_at_once(self, candidate: tuple[G, ...]) -> Found[tuple[G, ...]] | None:
         """The candidate, where it is a gain and proven as demanded."""

@@ -175,7 +175,7 @@ def _search_locally(clustering: Clustering, feasible: list[int], price: float, r
 PROGRAM = SuiteProgram(
     name="streamcluster",
     title="Stream clustering",
-    summary="Medians of a stream by local search: what a new centre would save, summed in shared memory with atomics.",
+    summary="Medians of a stream by local search: what a new centre would save, a row of sums for each point.",
     sources=("streamcluster.c", "clustering.cu"),
     flags=(),
     generate=generate,

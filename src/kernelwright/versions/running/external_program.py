@@ -40,6 +40,7 @@ from kernelwright.versions.running.line_protocol import (
     TELL,
     comparisons,
     dispatch_us,
+    other_lines,
     threshold_lines,
     time_us,
     unreadable_line,
@@ -140,6 +141,7 @@ class ExternalProgram:
         seconds = time.perf_counter() - begin
         text = complained.read_text(errors="replace")
         if code:
+            complained.write_text(other_lines(text))
             failure = Rejected("crash" if code < 0 else "program", how_it_ended(code, complained, said))
         compared = comparisons(text, thresholds)
         if line := unreadable_line(text):

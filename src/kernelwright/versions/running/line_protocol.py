@@ -57,6 +57,11 @@ def dispatch_us(said: str) -> float | None:
     return sum(found.values()) if found else None
 
 
+def other_lines(said: str) -> str:
+    """What a program said besides."""
+    return "".join(line for line in said.splitlines(keepends=True) if not _MEANT.match(line))
+
+
 def unreadable_line(said: str) -> str:
     """The first line that seems to be one of these and is none, as a name with blanks makes it; empty where there is none."""
     lines = (line.strip() for line in _MEANT.findall(said))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +23,7 @@ from kernelwright.evaluate.workload.program_case import TIMEOUT_S, Reader, reade
 from kernelwright.evaluate.workload.rule_text import parse_rule
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.stories.tune import Subject
-from kernelwright.versions.forest import Forest
+from kernelwright.versions.forest import read_forest
 from kernelwright.versions.guard_names import (
     LITERAL_GUARD,
     HasGuard,
@@ -110,6 +109,8 @@ def subject_of(asked: Asked, build: Callable[[Path, str], tuple[Path, str]]) -> 
         asked.timeout_s,
         files_of(asked.outputs),
     )
+    for dataset in asked.datasets if asked.oracle else ():
+        _oracle_path(asked.oracle, dataset)
     if asked.execute and asked.winners:
         raise Misuse("--with is for CUDA programs that are compiled here", hint="kw tune app.cu --with RUN")
     if asked.by and not asked.winners:
@@ -123,6 +124,10 @@ def subject_of(asked: Asked, build: Callable[[Path, str], tuple[Path, str]]) -> 
     path = Path(asked.path)
     if asked.winners and path.suffix == ".py":
         raise Misuse("--with is for CUDA programs", hint="kw tune app.cu --with RUN")
+    if path.suffix == ".py" and not path.is_file():
+        raise Misuse(
+            f"{path} {'is a folder' if path.is_dir() else 'does not exist'}", hint="give the path of a Python file"
+        )
     if path.suffix != ".py":
         for arguments in asked.datasets:
             words_of(arguments, f"dataset {arguments!r}")
@@ -264,7 +269,7 @@ def _subject(
         checked,
         identity,
         path,
-        _declared(wanted.forest),
+        read_forest(wanted.forest) if wanted.forest is not None else None,
         digest,
         program.dispatch_us,
         program.unreadable,
@@ -277,28 +282,16 @@ def _here(wanted: Wanted) -> str:
     return wanted.device or str(machine()["processor"])
 
 
-def _declared(path: Path | None) -> Forest | None:
-    if path is None:
-        return None
-    try:
-        found = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise Misuse(
-            f"{path} holds no forest: {reason(error)}", hint='{"guards": [...], "edges": [[parent, child, false]]}'
-        ) from None
-    try:
-        return Forest.from_json(found)
-    except Misuse as error:
-        raise Misuse(f"{path}: {error.message}", hint=error.hint) from None
-
-
 def _oracle_output(pattern: str, dataset: str) -> Arrays | None:
-    if not pattern:
-        return None
+    return output_of(_oracle_path(pattern, dataset)) if pattern else None
+
+
+def _oracle_path(pattern: str, dataset: str) -> Path:
+    """Raises ``Misuse`` where it is not there."""
     path = Path(pattern.replace(DATA, dataset))
     if not path.is_file():
         raise Misuse(f"there is no oracle {path} for dataset {dataset}", hint=f'as in --oracle "{DATA}.expected"')
-    return output_of(path)
+    return path
 
 
 def split_given(given: Sequence[str]) -> tuple[Path | None, list[str]]:

@@ -70,12 +70,30 @@ KW_DEVICE unsigned int __urhadd(unsigned int x, unsigned int y) {
 
 // ---- dot products of bytes (dp4a) and of half words with bytes (dp2a), added to c ----
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 610
+// Without the instruction: programs that name an older architecture than they mean, which nvcc refuses, compute the same.
+template <class Byte, class Other>
+KW_DEVICE int __kw_dot_of_bytes(int a, int bytes, int at, int count, int c) {
+    for (int n = 0; n < count; n++)
+        c += (int)(Other)(a >> n * 8 * (int)sizeof(Other)) * (int)(Byte)(bytes >> 8 * (at + n));
+    return c;
+}
+KW_DEVICE int __kw_idp4a_s(int a, int b, int c) { return __kw_dot_of_bytes<signed char, signed char>(a, b, 0, 4, c); }
+KW_DEVICE int __kw_idp4a_u(int a, int b, int c) { return __kw_dot_of_bytes<unsigned char, unsigned char>(a, b, 0, 4, c); }
+KW_DEVICE int __kw_idp2a_s(int a, int b, bool high, int c) {
+    return __kw_dot_of_bytes<signed char, short>(a, b, high ? 2 : 0, 2, c);
+}
+KW_DEVICE int __kw_idp2a_u(int a, int b, bool high, int c) {
+    return __kw_dot_of_bytes<unsigned char, unsigned short>(a, b, high ? 2 : 0, 2, c);
+}
+#else
 extern "C" {
 __device__ KW_NOCONVERGENT int __kw_idp4a_s(int, int, int) __asm("llvm.nvvm.idp4a.s.s");
 __device__ KW_NOCONVERGENT int __kw_idp4a_u(int, int, int) __asm("llvm.nvvm.idp4a.u.u");
 __device__ KW_NOCONVERGENT int __kw_idp2a_s(int, int, bool high, int) __asm("llvm.nvvm.idp2a.s.s");
 __device__ KW_NOCONVERGENT int __kw_idp2a_u(int, int, bool high, int) __asm("llvm.nvvm.idp2a.u.u");
 }
+#endif
 KW_DEVICE int __dp4a(int a, int b, int c) { return __kw_idp4a_s(a, b, c); }
 KW_DEVICE unsigned int __dp4a(unsigned int a, unsigned int b, unsigned int c) { return __kw_idp4a_u(a, b, c); }
 KW_DEVICE int __dp4a(char4 a, char4 b, int c) {
