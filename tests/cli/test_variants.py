@@ -19,6 +19,7 @@ from kernelwright.cli.app import app
 from kernelwright.cli.support.error_exit import tell
 from kernelwright.errors import KernelwrightError
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
+from tests.announced_lines import without_announced
 
 
 @dataclass(frozen=True)
