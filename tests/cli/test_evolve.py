@@ -129,7 +129,8 @@ def test_at_its_end_it_is_explained_exported_and_written_down(folder: Path, evol
     assert evidence["command"] == began and f"<code>{began}</code>" in page
     assert f"`{began}`" in (folder / evolved["export"] / "README.md").read_text()
     text = kw(folder, "evolve", "--resume", evolved["run"]).stdout.splitlines()
-    assert text[-2].startswith(f"{evolved['report']}: ") and text[-1].startswith(f"{evolved['export']}: ")
+    assert text[-3].startswith(f"{evolved['report']}: ") and text[-2].startswith(f"{evolved['export']}: ")
+    assert text[-1] == evolved["valid_for"] and text[-1].startswith(f"{evolved['best']} is ")
 
 
 @pytest.fixture(scope="module")
