@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.cli.support.options_files import with_options_files
+from kernelwright.cli.options_files import with_options_files
 from kernelwright.errors import Misuse
 from tests.cli.conftest import Kw, kw  # noqa: F401
 

@@ -28,9 +28,9 @@ from pathlib import Path
 from kernelwright.bench.programs.building import BUILD_S, build, made, run_commands, toolkit
 from kernelwright.bench.programs.projects import Project, copied, drawn, projects
 from kernelwright.bench.programs.rows import STATE, Rows
-from kernelwright.bench.programs.running import Run, run_to_end
 from kernelwright.bench.programs.shrinking import shrink_sources
 from kernelwright.bench.programs.steps import Step, Steps
+from kernelwright.bench.programs.tries import Run, run_to_end
 from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.lazy_dataclasses import dataclass
 
