@@ -17,7 +17,7 @@ from kernelwright.bench.programs.measure import Manner, measure_folders
 from kernelwright.bench.programs.projects import Project
 from kernelwright.bench.programs.shrinking import reduced, shrink_sources
 from kernelwright.bench.programs.steps import Step, Steps, Stopped
-from kernelwright.bench.programs.trials import Way, missing_file, run_to_end, ways_to_run
+from kernelwright.bench.programs.tries import Way, missing_file, run_to_end, ways_to_run
 from tests.cli.conftest import Kw, kw  # noqa: F401
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")

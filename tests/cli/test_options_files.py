@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.cli.support.options_files import with_options_files
+from kernelwright.cli.options_files import with_options_files
 from kernelwright.errors import Misuse
 from tests.cli.conftest import Kw, kw  # noqa: F401
 
@@ -46,3 +46,8 @@ def test_the_command_reads_them(kw: Kw, tmp_path: Path) -> None:  # noqa: F811
     assert done.returncode == 0 and "12345" in done.stdout, done.stderr
     done = kw("compile", "main.cu", "@gone")
     assert done.returncode == 2 and "gone cannot be read" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_behind_two_dashes_are_sources(tmp_path: Path) -> None:
+    words = ["kw", "compile", "-o", "x", "--", "@gone.rsp", "-optf"]
+    assert with_options_files(words) == words

@@ -34,8 +34,8 @@ def _words() -> tuple[bool, list[str]]:
     has_settings = os.path.exists("kernelwright.toml")
     if not has_files and not has_settings:
         return is_verbose, []
+    from kernelwright.cli.options_files import with_options_files
     from kernelwright.cli.support.error_exit import leave_at_once, tell
-    from kernelwright.cli.support.options_files import with_options_files
     from kernelwright.cli.support.settings_file import with_settings
     from kernelwright.errors import KernelwrightError
 

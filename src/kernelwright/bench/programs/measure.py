@@ -30,7 +30,7 @@ from kernelwright.bench.programs.projects import Project, copied, drawn, project
 from kernelwright.bench.programs.rows import STATE, Rows
 from kernelwright.bench.programs.shrinking import shrink_sources
 from kernelwright.bench.programs.steps import Step, Steps
-from kernelwright.bench.programs.trials import Run, run_to_end
+from kernelwright.bench.programs.tries import Run, run_to_end
 from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.lazy_dataclasses import dataclass
 

@@ -17,10 +17,13 @@ DEEPEST = 10
 
 
 def with_options_files(words: list[str], depth: int = 0) -> list[str]:
-    """The words with those of the files in the place of their names. Raises ``Misuse`` for a file that cannot be read, or has no end."""
+    """The words with those of the files in the place of their names; behind ``--`` all are names of sources. Raises ``Misuse`` for a file
+    that cannot be read, or has no end."""
     found: list[str] = []
     left = iter(words)
     for word in left:
+        if word == "--":
+            return [*found, word, *left]
         if word.startswith("@") and len(word) > 1:
             found += _words_of(word[1:], depth)
         elif word.split("=", 1)[0] in NAMED_BY:
