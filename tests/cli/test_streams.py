@@ -182,7 +182,9 @@ def test_ctrl_c_is_said_in_a_word(words: tuple[str, ...], tmp_path: Path) -> Non
         stdout=subprocess.DEVNULL,
         text=True,
     )
-    time.sleep(2.5)
+    assert (
+        running.stderr is not None and running.stderr.readline()
+    )  # it has begun: nothing is silent for longer than two seconds
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=60)
     assert running.returncode == 130
