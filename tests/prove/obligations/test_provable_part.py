@@ -9,8 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kernelwright.edits.gene_draw import listed
+from kernelwright.prove.obligations import differences
 from kernelwright.prove.obligations import owed as module
+from kernelwright.prove.obligations.obligation import all_hold
 from kernelwright.prove.obligations.solver import Budget
+from tests.edits.test_genes import program
 
 LETTERS = (*"abcdefghijklmnopqrstuvwxyz",)
 
@@ -29,7 +33,7 @@ def test_most_are_asked_about_together(faults: set[str], pair: set[str]) -> None
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_with_guards", with_guards)
-        patch.setattr(module, "owed", lambda *given, **named: [])
+        patch.setattr(module, "_holds_by_construction", lambda *given: True)
         kept = frozenset(cast(Any, module.provable_part(cast(Any, None), cast(Any, LETTERS), [])))
     assert holds(kept) and all(not holds(kept | {letter}) for letter in LETTERS if letter not in kept)
     assert len(asked) <= 1 + 2 * (len(LETTERS) - len(kept)) * math.ceil(math.log2(len(LETTERS)))
@@ -45,6 +49,30 @@ def test_a_spent_budget_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) ->
         return edits if len(edits) <= 13 else None
 
     monkeypatch.setattr(module, "_with_guards", with_guards)
-    monkeypatch.setattr(module, "owed", lambda *given, **named: [])
+    monkeypatch.setattr(module, "_holds_by_construction", lambda *given: True)
     assert len(module.provable_part(cast(Any, None), cast(Any, LETTERS), [])) == 13
     assert asked == [26, 13, 20]
+
+
+def test_what_holds_by_construction_takes_no_more_than_one_answer_that_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same as without any work of the solver, whatever an edit owes besides."""
+    originals = program()
+    genes = list(listed(originals))[::3]
+    asked: list[str] = []
+    timed = differences._timed
+
+    def counted(*given: Any) -> Any:
+        found = timed(*given)
+        asked.append(found.answer)
+        return found
+
+    monkeypatch.setattr(differences, "_timed", counted)
+    seen = set()
+    for gene in genes:
+        original = originals[gene.kernel]
+        asked.clear()
+        holds = module._holds_by_construction(original, gene.edit, "sm_80")
+        assert sum(answer != "proven" for answer in asked) <= 1
+        assert holds == all_hold(module.owed(original, [gene.edit], budget=Budget(0)))
+        seen.add(holds)
+    assert seen == {True, False}

@@ -147,6 +147,8 @@ def _settled(
         found = _timed(question, values)
         if found.answer == "proven":
             yield replace(question.open, method="solver", reason="for all that the guards admit", seconds=found.seconds)
+        elif not budget.units:  # nothing more will be found out: at once, for those who ask no further
+            yield replace(question.open, method=METHOD[found.answer], reason=found.why)
         else:
             open_ones.append((question, found))
     before = budget.seconds
