@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[2]
 
 def go(*arguments: str | Path, python: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, *python, ROOT / "benchmarks" / "gpu.py", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=ROOT)
+    return subprocess.run(command, capture_output=True, text=True, timeout=400, cwd=ROOT)
 
 
 @pytest.fixture(scope="session")
