@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from kernelwright.errors import Misuse
@@ -137,7 +137,7 @@ class _Proving(Generic[G]):
             kept = self.fastest_proven(_faster(part, less))
         elif part is None or _slower(part.speedup, best.speedup):
             # Guards do not save it, or cost what it gains.
-            kept, at_fault = self.without_faults(best, part)
+            kept, at_fault = self.without_faults(best, part, less)
             kept = next(filter(self.holds, self.others(_faster(kept, less), at_fault)), kept)
             kept = _faster(_faster(kept, less), part)
         return kept if kept is not None and kept.is_gain else None
@@ -218,27 +218,46 @@ class _Proving(Generic[G]):
         return kept
 
     def without_faults(
-        self, best: Found[tuple[G, ...]], proven: Found[tuple[G, ...]] | None = None
+        self,
+        best: Found[tuple[G, ...]],
+        proven: Found[tuple[G, ...]] | None = None,
+        less: Found[tuple[G, ...]] | None = None,
     ) -> tuple[Found[tuple[G, ...]] | None, set[G]]:
         """The edits of a variant, which is not proven as demanded, put together again: each kept as long as what they make is proven and
         no slower; and those for which it was not proven. Tried in halves, for a few edits of many are at fault and a proof takes longer
-        than all else. Those of it that stand in ``proven`` are begun with, all at once."""
+        than all else. Those of it that stand in ``proven`` are begun with, all at once. Ends early where what is not at fault so far is no
+        faster than ``less``, which is proven as demanded."""
         self._search.standing.phase = "salvage"
         kept = self._held_at_once(tuple(gene for gene in best.candidate if proven and gene in proven.candidate))
         at_fault: set[G] = set()
         left = [gene for gene in best.candidate if kept is None or gene not in kept.candidate]
-        while left:
+
+        def is_beaten() -> bool:
+            if less is None or not at_fault:
+                return False
+            most = self._search.try_one(tuple(gene for gene in best.candidate if gene not in at_fault))
+            return most is not None and not _slower(less.speedup, most.speedup)
+
+        while left and not is_beaten():
             before = len(left)
-            kept, left = self._put_together(kept, left, at_fault, frozenset(best.candidate))
+            kept, left = self._put_together(kept, left, at_fault, frozenset(best.candidate), is_beaten)
             if len(left) == before:
                 break
         return kept, at_fault
 
     def _put_together(
-        self, kept: Found[tuple[G, ...]] | None, group: list[G], at_fault: set[G], failed: frozenset[G]
+        self,
+        kept: Found[tuple[G, ...]] | None,
+        group: list[G],
+        at_fault: set[G],
+        failed: frozenset[G],
+        is_beaten: Callable[[], bool],
     ) -> tuple[Found[tuple[G, ...]] | None, list[G]]:
         """What is kept with those edits of a group that hold on top of it; and those that make it slower, which may need others that are
-        yet to come. Notes those at fault. ``failed``: edits that are known to fall short together."""
+        yet to come. Notes those at fault. ``failed``: edits that are known to fall short together. ``is_beaten``: whether it is worth no
+        further proof."""
+        if is_beaten():
+            return kept, []
         candidate = (*(kept.candidate if kept else ()), *group)
         if len(group) == 1 or failed != frozenset(candidate):
             found = self._search.try_one(candidate)
@@ -253,8 +272,8 @@ class _Proving(Generic[G]):
                 kept = self._search.standing.best = self._with_masked(kept, group[0])
                 return kept, []
         half = (len(group) + 1) // 2
-        kept, waiting = self._put_together(kept, group[:half], at_fault, failed)
-        kept, others = self._put_together(kept, group[half:], at_fault, failed)
+        kept, waiting = self._put_together(kept, group[:half], at_fault, failed, is_beaten)
+        kept, others = self._put_together(kept, group[half:], at_fault, failed, is_beaten)
         return kept, waiting + others
 
     def _held_at_once(self, candidate: tuple[G, ...]) -> Found[tuple[G, ...]] | None:
