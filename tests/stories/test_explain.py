@@ -120,8 +120,9 @@ def test_source_lines_stand_beside_the_edits(finished_run: Path, tmp_path: Path)
     (edit,) = found.edits
     assert (edit.kind, edit.place, edit.source) == ("precision", f"again.cu:{line}", text[line - 1])
     shown = [(Path(file).name, number, its, marks) for file, number, its, marks in found.source]
-    near = [n for n in range(line - 2, line + 3) if n <= len(text)]
-    assert shown == [("again.cu", n, text[n - 1], (1,) if n == line else ()) for n in near]
+    first = next(number for number, each in enumerate(text, start=1) if each.startswith("__global__ void again("))
+    kernel = range(first, text.index("}", first) + 2)  # all of it
+    assert shown == [("again.cu", n, text[n - 1], (1,) if n == line else ()) for n in kernel]
 
 
 class NoPool:
