@@ -165,7 +165,7 @@ def test_what_others_have_held_up_is_not_measured() -> None:
     assert promised(*GOOD, held_up, own)[SILENT] is False
 
 
-def test_processor_time_is_promised_apart_and_measured_on_any_machine() -> None:
+def test_processor_time_is_promised_apart_where_others_disturb() -> None:
     result = Measured("first-hour")
     room._promised(result, [*GOOD, seen("check a.cu", (1.0, 0.5, "x"), (9.0, 2.0, "y"), others=0.9)])
     found = {each.name: each.value for each in result.promises if room.PROCESSOR in each.name}
@@ -173,6 +173,9 @@ def test_processor_time_is_promised_apart_and_measured_on_any_machine() -> None:
         holds for name, holds in promises(result) if room.PROCESSOR in name
     )
     assert [name for name, holds in promises(result) if holds is None] == [f"first-hour: {SILENT}"]
+    result = Measured("first-hour")
+    room._promised(result, GOOD)
+    assert not any(room.PROCESSOR in each.name for each in result.promises)
     result = Measured("first-hour")
     room._promised(result, [*GOOD, seen("check a.cu", (1.0, 0.5, "x"), (9.0, 2.9, "y"), others=0.9)])
     assert [name for name, holds in promises(result) if holds is False] == [

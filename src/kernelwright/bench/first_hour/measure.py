@@ -178,14 +178,16 @@ def _promised(result: Measured, rows: Sequence[Followed]) -> None:
         longest = max(some, key=_severity)
         silence = longest.silence
         _at_most(result, f"seconds of the longest silence {where}", longest, silence.seconds, silence.cpu_s, SILENT_S)
-    _by_processor(result, rows, run.first.cpu_s, max(each.cpu_s for _, each in met))
+    others = sum(each.watched.others for each in rows) / len(rows)
+    if others > BUSY:
+        _by_processor(result, rows, run.first.cpu_s, max(each.cpu_s for _, each in met))
     result.at_most("first-hour: commands that fail", sum(each.fails for each in rows), 0)
-    others = [each.watched.others for each in rows]
-    result.notes.append(f"others took {100 * sum(others) / len(others):.0f} % of the processor meanwhile")
+    result.notes.append(f"others took {100 * others:.0f} % of the processor meanwhile")
 
 
 def _by_processor(result: Measured, rows: Sequence[Followed], first_s: float, candidate_s: float) -> None:
-    """The same in processor time, which others do not draw out: on a machine of two cores a command can take twice the clock's."""
+    """The same in processor time, which others do not draw out, where the clock tells of them: of two cores a command can take twice the
+    clock's."""
     result.at_most(f"first-hour: {PROCESSOR} until the first kw run says something", first_s, FIRST_S)
     result.at_most(f"first-hour: {PROCESSOR} until kw evolve shows its first candidate", candidate_s, CANDIDATE_S)
     silent = max(each.watched.silence.cpu_s for each in rows)
