@@ -96,7 +96,6 @@ def provable_part(
         return whole
     # What holds by construction comes first: its guards are there for the rest.
     order = sorted(edits, key=lambda edit: not _holds_by_construction(original, edit, arch))
-    half = (len(order) + 1) // 2
 
     def with_group(kept: list[Edit], group: list[Edit]) -> list[Edit]:
         """Kept, with those of a group that hold on top of it: all at once, or half by half, for most do."""
@@ -112,7 +111,7 @@ def provable_part(
         half = (len(group) + 1) // 2
         return with_group(with_group(kept, group[:half]), group[half:])
 
-    return with_group(with_group([], order[:half]), order[half:])
+    return with_group([], order)
 
 
 def _holds_by_construction(original: Original, edit: Edit, arch: str) -> bool:
