@@ -1,7 +1,8 @@
 """Everything that needs an NVIDIA GPU, in one go; ``make gpu`` runs it. Where there is none it says so and exits 0.
 
     python benchmarks/gpu.py                       tests, calibration, suite on both devices and under
-                                                   compute-sanitizer, what searches found, tuned programs, compile benchmark
+                                                   compute-sanitizer, what searches and explorations found, tuned
+                                                   programs, compile benchmark
     python benchmarks/gpu.py --prepare FOLDER      where there is a compiler, for a GPU machine that has none
     python benchmarks/gpu.py --prepared FOLDER     on that machine: needs Python, NumPy and this repository; build/gpu is
                                                    used without being named where there is no compiler
@@ -37,11 +38,25 @@ from kernelwright.errors import KernelwrightError  # noqa: E402
 RESULTS = ROOT / "benchmarks" / "results"
 PREPARED = ROOT / "build" / "gpu"
 TESTS_TIMEOUT_S = 1200.0
-PARTS = ("rates", "calibration", "winners", "programs", "suite", "tests", "tune", "sanitizer", "compile")
+PARTS = (
+    "rates",
+    "calibration",
+    "winners",
+    "explored",
+    "programs",
+    "searches",
+    "suite",
+    "tests",
+    "tune",
+    "sanitizer",
+    "compile",
+)
 """What is worth most comes first: a machine may be taken away."""
-PREPARED_PARTS = {"rates", "calibration", "suite", "sanitizer", "winners", "programs"}
+PREPARED_PARTS = {"rates", "calibration", "suite", "sanitizer", "winners", "explored", "programs", "searches"}
 RUNS = ROOT / "build" / "bench-evolve"
 """Where ``kw bench evolve`` leaves its runs."""
+EXPLORED = ROOT / "build" / "bench-space"
+"""Where runs of ``kw explore`` are looked for."""
 
 
 def main(arguments: list[str]) -> int:
@@ -123,10 +138,12 @@ def no_gpu(ordinal: int) -> str:
 
 def _run(chosen: argparse.Namespace) -> int:
     from kernelwright.bench.gpu.calibrate import calibrate, fit_rows, gpu_like
+    from kernelwright.bench.gpu.explored import run_explored
     from kernelwright.bench.gpu.measured_rates import run_rates
     from kernelwright.bench.gpu.programs import run_programs
     from kernelwright.bench.gpu.result import write_result
     from kernelwright.bench.gpu.sanitizer import run_sanitizer
+    from kernelwright.bench.gpu.searches import run_searches
     from kernelwright.bench.gpu.suite import run_suite
     from kernelwright.bench.gpu.winners import run_winners
     from kernelwright.device.real_gpu.worker import CudaWorker
@@ -182,8 +199,16 @@ def _run(chosen: argparse.Namespace) -> int:
                 if "winners" in only:
                     winners = manifest.get("winners", [])
                     add("winners", partial(run_winners, folder / "winners", winners, worker, say, until))
+                if "explored" in only and (folder / "explored").is_dir():
+                    add(
+                        "explored",
+                        partial(run_explored, folder / "explored", chosen.device, gpu_like(info), say, until),
+                    )
                 if "programs" in only and (folder / "programs").is_dir():
                     add("programs", partial(run_programs, folder / "programs", folder / "runtime", device, say, until))
+                if "searches" in only and (folder / "searches").is_dir():
+                    worker.close()  # they take the GPU themselves
+                    add("searches", partial(run_searches, folder / "searches", chosen.device, say, until))
                 if "suite" in only:
                     add("suite", partial(run_suite, folder, manifest, device, say, until))
                 add_others()
@@ -268,13 +293,13 @@ def _prepared(chosen: argparse.Namespace, only: tuple[str, ...] | list[str]) -> 
     if chosen.prepared is not None:
         yield chosen.prepared, _manifest(chosen.prepared)
         return
-    from kernelwright.bench.gpu.prepare import prepare
+    from kernelwright.bench.gpu.preparing.everything import prepare
     from kernelwright.suite import NAMES
 
     with tempfile.TemporaryDirectory() as scratch:
         suite = NAMES if {"suite", "sanitizer"} & set(only) else ()
         kernels = () if "calibration" in only else ("saxpy",)
-        runs = RUNS if {"winners", "programs"} & set(only) else None
+        runs = RUNS if {"winners", "programs", "searches"} & set(only) else None
         yield (
             Path(scratch),
             prepare(
@@ -286,6 +311,7 @@ def _prepared(chosen: argparse.Namespace, only: tuple[str, ...] | list[str]) -> 
                 suite=suite,
                 python=None,
                 runs=runs,
+                explored=EXPLORED if "explored" in only else None,
             ),
         )
 
@@ -305,9 +331,9 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 def _prepare(chosen: argparse.Namespace) -> int:
-    from kernelwright.bench.gpu.prepare import prepare
+    from kernelwright.bench.gpu.preparing.everything import prepare
 
-    manifest = prepare(chosen.prepare, say, small=chosen.small, python=chosen.python, runs=RUNS)
+    manifest = prepare(chosen.prepare, say, small=chosen.small, python=chosen.python, runs=RUNS, explored=EXPLORED)
     for note in manifest["notes"]:
         print(f"note: {note}")
     print(

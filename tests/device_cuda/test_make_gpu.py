@@ -18,7 +18,7 @@ from kernelwright.bench.gpu.again import NOTE, again
 from kernelwright.bench.gpu.calibrate import gpu_like, ranks_of
 from kernelwright.bench.gpu.cases import CASES
 from kernelwright.bench.gpu.measured_rates import QUANTITIES
-from kernelwright.bench.gpu.prepare import prepare
+from kernelwright.bench.gpu.preparing.everything import prepare
 from kernelwright.bench.gpu.result import page
 from kernelwright.bench.gpu.sanitizer import TOOLS, check_program, run_sanitizer
 from kernelwright.bench.result import Measured

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import kernelwright.bench.gpu.prepare_winners as preparing
+import kernelwright.bench.gpu.preparing.winners as preparing
 from kernelwright.bench.gpu.carried import (
     CarriedBuffer,
     CarriedCase,
@@ -25,8 +25,8 @@ from kernelwright.bench.gpu.carried import (
     Memory,
 )
 from kernelwright.bench.gpu.nvcc import compile_kernels, find_nvcc, kernel_image
-from kernelwright.bench.gpu.prepare import prepare
-from kernelwright.bench.gpu.prepare_winners import finished_runs, prepare_winners
+from kernelwright.bench.gpu.preparing.everything import prepare
+from kernelwright.bench.gpu.preparing.winners import finished_runs, prepare_winners
 from kernelwright.bench.gpu.result import page
 from kernelwright.bench.gpu.winners import headlines, run_winners, whole
 from kernelwright.bench.result import Measured
@@ -486,7 +486,7 @@ def test_without_runs_a_few_programs_are_searched(tmp_path: Path, monkeypatch: p
         asked.append(command[3:])
         return subprocess.CompletedProcess(command, 3, "", "kw: hm\nerror: no clang")
 
-    monkeypatch.setattr("kernelwright.bench.gpu.prepare_winners.subprocess.run", fails)
+    monkeypatch.setattr("kernelwright.bench.gpu.preparing.winners.subprocess.run", fails)
     notes: list[str] = []
     assert prepare_winners(tmp_path, tmp_path / "kept", silent, notes, quick=("nn",)) == []
     assert notes == ["nn was not searched: error: no clang"] * 2
@@ -501,8 +501,8 @@ def test_without_runs_a_few_programs_are_searched(tmp_path: Path, monkeypatch: p
 def test_a_program_of_the_suite_from_search_to_result(
     fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kernelwright.bench.gpu.prepare.QUICK", ("nn",))
-    monkeypatch.setattr("kernelwright.bench.gpu.prepare_winners.prepare_winners.__kwdefaults__", {
+    monkeypatch.setattr("kernelwright.bench.gpu.preparing.everything.QUICK", ("nn",))
+    monkeypatch.setattr("kernelwright.bench.gpu.preparing.winners.prepare_winners.__kwdefaults__", {
         **(prepare_winners.__kwdefaults__ or {}), "evaluations": 30,
     })  # fmt: skip
     folder, runs = tmp_path / "prepared", tmp_path / "runs"

@@ -32,12 +32,14 @@ def verified(name: str, size: str) -> list[str]:
     return run_and_verify(load(name), executable(name), wanted, environment=worker)
 
 
+@pytest.mark.parametrize("size", ["minute", "tiny"])
 @pytest.mark.parametrize("name", ALL)
-def test_tiny(name: str) -> None:
-    assert verified(name, "tiny") == []
+def test_few(name: str, size: str) -> None:
+    assert verified(name, size) == []
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("size", ["small", "medium"])
 @pytest.mark.parametrize("name", ALL)
-def test_small(name: str) -> None:
-    assert verified(name, "small") == []
+def test_milliseconds(name: str, size: str) -> None:
+    assert verified(name, size) == []

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from kernelwright.suite import NAMES, load
+from kernelwright.suite.evolving import DATA_SETS, HELD_OUT
 from kernelwright.suite.program import Size
 
 
@@ -21,7 +22,7 @@ def generated(name: str, folder: Path, size: Size, seed: int) -> tuple[tuple[str
     return load(name).generate(folder, size, seed), contents(folder)
 
 
-@pytest.mark.parametrize("size", ["tiny", "small"])
+@pytest.mark.parametrize("size", ["minute", "tiny", "small", "medium"])
 @pytest.mark.parametrize("name", NAMES)
 def test_inputs_are_a_function_of_the_seed(name: str, size: Size, tmp_path: Path) -> None:
     first = generated(name, tmp_path / "first", size, 7)
@@ -54,3 +55,18 @@ def test_the_oracle_is_finite_and_covered_by_tolerances_and_leaves_the_folder_al
     for key, array in want.items():
         assert array.size and np.isfinite(array).all(), key
         assert program.tolerance[key].reason
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_data_that_is_held_out_differs_in_size(name: str, tmp_path: Path) -> None:
+    """Every launch that depends on the size does: the arguments, or what the inputs take, are others than of any set that is seen."""
+
+    def shape(size: Size, seed: int) -> tuple[object, ...]:
+        folder = tmp_path / f"{size}-{seed}"
+        folder.mkdir()
+        load(name).generate(folder, size, seed)
+        return tuple(sorted((path.name, path.stat().st_size) for path in folder.iterdir()))
+
+    seen = {shape(*each) for each in DATA_SETS}
+    held = {shape(*each) for each in HELD_OUT}
+    assert len(seen | held) == len(DATA_SETS) + len(HELD_OUT)

@@ -18,8 +18,8 @@ from kernelwright.suite.program import Size, SuiteProgram
 
 DATA_SETS: tuple[tuple[Size, int], ...] = (("small", 1), ("tiny", 2))
 """Size and seed of each; times come from the first."""
-HELD_OUT: tuple[tuple[Size, int], ...] = (("small", 3), ("tiny", 4))
-"""Those that only the proof uses."""
+HELD_OUT: tuple[tuple[Size, int], ...] = (("medium", 3), ("minute", 4))
+"""Those that only the proof uses: of other values and other sizes, a larger and a smaller one."""
 
 
 REGULAR = "@regular"

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
     Arrays = dict[str, NDArray[Any]]
 
-Size = Literal["tiny", "small", "large"]
+Size = Literal["minute", "tiny", "small", "medium", "large"]
 """``tiny``: about 100,000 thread-instructions, for slow executors. ``small``: milliseconds on a GPU. ``large``: as in
-the published evaluations (paper 000, Table 1)."""
+the published evaluations (paper 000, Table 1). ``minute`` and ``medium``: like the first two, of other sizes in every way, for data
+that is held out."""
 
 SIZES: tuple[Size, ...] = get_args(Size)
 

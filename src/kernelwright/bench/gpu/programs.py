@@ -14,18 +14,19 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kernelwright.bench.gpu.deadline import NEVER, Deadline
+from kernelwright.bench.gpu.deadline import NEVER, SIDE_BY_SIDE, Deadline
 from kernelwright.bench.gpu.nvcc import find_nvcc, flags_of
 from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.errors import DeviceError, KernelwrightError
 from kernelwright.suite import load, verify
 from kernelwright.suite.program import SuiteProgram
 
-TURNS = 5
+TURNS = 3
 """Of each side, after one that is thrown away."""
 TIMEOUT_S = 120.0
 MANIFEST = "programs.json"
@@ -67,14 +68,17 @@ def run_programs(folder: Path, runtime: Path, device: str, say: Say, until: Dead
     rows: dict[str, Row] = {
         f"{row['program']}-{row['arm']}": row for row in json.loads((folder / MANIFEST).read_text())
     }
-    for name in until.before(rows, result):
-        say(name)
-        row = rows[name]
-        try:
-            row |= _measured(load(row["program"]), (folder / name).resolve(), runtime.resolve(), device)
-        except KernelwrightError as error:
-            row["failed"] = error.message
-        result.rows.append(row)
+    with tempfile.TemporaryDirectory() as scratch:
+        nvccs = _all_by_nvcc(list(dict.fromkeys(row["program"] for row in rows.values())), Path(scratch), say)
+        for name in until.before(rows, result):
+            say(name)
+            row = rows[name]
+            program = load(row["program"])
+            try:
+                row |= _measured(program, (folder / name).resolve(), nvccs.get(program.name), runtime.resolve(), device)
+            except KernelwrightError as error:
+                row["failed"] = error.message
+            result.rows.append(row)
     result.at_most("programs that fail", sum("failed" in row for row in result.rows), 0)
     result.rows += means(result.rows)
     wrong = sum(
@@ -96,14 +100,13 @@ def means(rows: Sequence[Row]) -> list[Row]:
     return found
 
 
-def _measured(program: SuiteProgram, executable: Path, runtime: Path, device: str) -> Row:
+def _measured(program: SuiteProgram, executable: Path, nvccs: Path | None, runtime: Path, device: str) -> Row:
     executable.chmod(0o755)  # copies between machines lose it
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch) / "work"
         work.mkdir()
         argv = program.generate(work, "large", 1)
         sides: dict[str, tuple[Path, str]] = {"ours": (executable, "off"), "winners": (executable, "on")}
-        nvccs = _by_nvcc(program, Path(scratch) / "nvcc")
         if nvccs is not None:
             sides["nvcc"] = nvccs, "off"
         taken: dict[str, list[list[Row]]] = {side: [] for side in sides}
@@ -165,6 +168,14 @@ def _run(
         raise DeviceError(f"{executable.name} ended with exit code {told['exit code']}: {said[-1]}")
     rows: list[Row] = told["kernels"]
     return rows
+
+
+def _all_by_nvcc(names: Sequence[str], folder: Path, say: Say) -> dict[str, Path]:
+    """Programs as nvcc builds them, side by side; those that it does not build are left out."""
+    say("building by nvcc")
+    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+        built = pool.map(lambda name: _by_nvcc(load(name), folder / name), names)
+    return {name: path for name, path in zip(names, built, strict=True) if path is not None}
 
 
 def _by_nvcc(program: SuiteProgram, target: Path) -> Path | None:

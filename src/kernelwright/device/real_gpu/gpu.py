@@ -12,7 +12,7 @@ of these in a process of its own and starts a new one then; use that, unless thi
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import NoReturn
 
@@ -289,16 +289,24 @@ class CudaGpu:
     def _sample(self, work: Work, *, cold: bool, wait: bool) -> float:
         self._check()
         function = self._ready(work)
+        return self.between_us(lambda: self.driver.launch(function, work.launch), work.restore, cold=cold, wait=wait)
+
+    def between_us(
+        self, start: Callable[[], None], restore: Sequence[tuple[int, int, int]] = (), *, cold: bool = False, wait: bool = True
+    ) -> float:  # fmt: skip
+        """Microseconds between two events around what ``start`` queues on the default stream. ``restore``, ``cold``: as of ``Work`` and
+        ``time``. Raises ``DriverError`` when it fails; the context may be lost then."""
+        self._check()
         driver = self.driver
         try:
-            for to, source, size in work.restore:
+            for to, source, size in restore:
                 driver.copy(to, source, size)
             if cold:
                 self._empty_l2()
             if wait:
                 self.keep_busy()
             driver.record(self._start)
-            driver.launch(function, work.launch)
+            start()
             driver.record(self._end)
             driver.synchronize()
             return round(1e3 * driver.elapsed_ms(self._start, self._end), 3)  # a float of milliseconds has no more

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernelwright.suite.program import Size, SuiteProgram, Tolerance
 
-NODES: dict[Size, int] = {"tiny": 150, "small": 1 << 16, "large": 1_000_000}
+NODES: dict[Size, int] = {"minute": 90, "tiny": 150, "small": 1 << 16, "medium": 80_001, "large": 1_000_000}
 DEGREE = 6  # mean number of edges per node, as in paper 000's graphs of a million nodes
 
 

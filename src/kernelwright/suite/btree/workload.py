@@ -12,8 +12,10 @@ from kernelwright.suite.program import Size, SuiteProgram, Tolerance
 
 # order, records, point queries, range queries
 SHAPE: dict[Size, tuple[int, int, int, int]] = {
+    "minute": (16, 300, 30, 15),
     "tiny": (16, 500, 40, 20),
     "small": (64, 100_000, 3_000, 2_000),
+    "medium": (64, 120_000, 3_300, 1_900),
     "large": (256, 1_000_000, 10_000, 6_000),
 }
 

@@ -16,8 +16,10 @@ GAMMA, COURANT = 1.4, 0.5
 
 # Cubes along x, y and z, each cut into six tetrahedra; time steps. The published runs take 2,000 steps.
 SHAPE: dict[Size, tuple[int, int, int, int]] = {
+    "minute": (1, 2, 1, 2),
     "tiny": (2, 2, 1, 1),
     "small": (16, 12, 8, 20),
+    "medium": (15, 13, 9, 22),
     "large": (26, 25, 25, 100),
 }
 

@@ -26,8 +26,10 @@ class Shape:
 
 
 SHAPES: dict[Size, Shape] = {
+    "minute": Shape(2, 36, 42, 3, 2, 1, 2),
     "tiny": Shape(3, 40, 44, 3, 2, 1, 1),
     "small": Shape(6, 200, 180, 8, 5, 10, 14),
+    "medium": Shape(5, 212, 190, 8, 5, 9, 13),
     "large": Shape(104, 590, 609, 12, 8, 20, 31),  # 51 points in 104 frames, as in the published evaluations
 }
 

@@ -12,8 +12,10 @@ from kernelwright.suite.program import Size, SuiteProgram, Tolerance
 
 # rows, cols, time steps, time steps per launch
 SHAPE: dict[Size, tuple[int, int, int, int]] = {
+    "minute": (7, 11, 4, 2),
     "tiny": (9, 14, 3, 2),
     "small": (512, 384, 20, 2),
+    "medium": (570, 401, 18, 2),
     "large": (1024, 1024, 60, 2),
 }
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernelwright.suite.program import Size, SuiteProgram, Tolerance
 
-ORDER: dict[Size, int] = {"tiny": 20, "small": 256, "large": 2048}
+ORDER: dict[Size, int] = {"minute": 13, "tiny": 20, "small": 256, "medium": 300, "large": 2048}
 
 
 def generate(folder: Path, size: Size, seed: int) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernelwright.suite.program import Size, SuiteProgram, Tolerance
 
-LENGTH: dict[Size, int] = {"tiny": 48, "small": 512, "large": 2048}
+LENGTH: dict[Size, int] = {"minute": 32, "tiny": 48, "small": 512, "medium": 592, "large": 2048}
 GAP = 255
 
 RESIDUES = "ARNDCQEGHILKMFPSTWYVBZX*"

@@ -12,8 +12,10 @@ from kernelwright.suite.program import Size, SuiteProgram, Tolerance
 
 # frames, height, width, radius, particles
 SHAPE: dict[Size, tuple[int, int, int, int, int]] = {
+    "minute": (3, 30, 34, 2, 110),
     "tiny": (3, 32, 40, 2, 150),
     "small": (10, 128, 128, 5, 1000),
+    "medium": (10, 140, 132, 5, 1200),
     "large": (10, 128, 128, 5, 40_000),
 }
 BACKGROUND, OBJECT, NOISE = 100, 228, 5.0

@@ -12,8 +12,10 @@ from kernelwright.suite.program import Size, SuiteProgram, Tolerance
 
 # rows, columns, rows per launch
 SHAPE: dict[Size, tuple[int, int, int]] = {
+    "minute": (5, 333, 3),
     "tiny": (7, 500, 4),
     "small": (60, 20_000, 20),
+    "medium": (70, 25_003, 15),
     "large": (100, 100_000, 20),
 }
 

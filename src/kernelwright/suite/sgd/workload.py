@@ -14,8 +14,10 @@ from kernelwright.suite.program import LargerData, Size, SuiteProgram, Tolerance
 
 # classes, training examples, validation examples, hidden units, batch, epochs
 SHAPE: dict[Size, tuple[int, int, int, int, int, int]] = {
+    "minute": (3, 17, 11, 5, 11, 1),
     "tiny": (3, 20, 13, 7, 14, 1),
     "small": (10, 300, 200, 32, 32, 10),
+    "medium": (10, 340, 210, 37, 28, 10),
     "large": (10, 1200, 597, 128, 64, 20),
 }
 LARGER = (3000, 1000, 32, 32, 4)
@@ -30,7 +32,7 @@ def generate(folder: Path, size: Size, seed: int) -> tuple[str, ...]:
     """
     classes, training, validation, units, batch, epochs = SHAPE[size]
     rng = np.random.default_rng(seed)
-    examples = split_digits(rng, classes, training, validation, coarse=size == "tiny")
+    examples = split_digits(rng, classes, training, validation, coarse=size in ("minute", "tiny"))
     return _written(folder, rng, *examples, (units, classes, batch, epochs))
 
 

@@ -12,8 +12,10 @@ from kernelwright.suite.program import Size, SuiteProgram, Tolerance
 
 # rows, columns, iterations
 SHAPE: dict[Size, tuple[int, int, int]] = {
+    "minute": (18, 21, 3),
     "tiny": (20, 23, 2),
     "small": (256, 232, 8),
+    "medium": (280, 243, 9),
     "large": (2048, 2048, 2),
 }
 

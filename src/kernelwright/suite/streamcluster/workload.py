@@ -15,8 +15,10 @@ from kernelwright.suite.program import Size, SuiteProgram, Tolerance
 
 # points, coordinates, points per chunk, fewest and most centres
 SHAPE: dict[Size, tuple[int, int, int, int, int]] = {
+    "minute": (37, 3, 20, 2, 2),
     "tiny": (50, 2, 30, 2, 2),
     "small": (2500, 16, 1000, 4, 6),
+    "medium": (3100, 19, 1300, 4, 6),
     "large": (65_536, 256, 65_536, 10, 20),
 }
 MAX_CENTRES = 1024

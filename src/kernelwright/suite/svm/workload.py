@@ -15,8 +15,10 @@ from kernelwright.suite.program import LargerData, Size, SuiteProgram, Tolerance
 
 # classes, training examples, validation examples, iterations per machine
 SHAPE: dict[Size, tuple[int, int, int, int]] = {
+    "minute": (2, 11, 9, 6),
     "tiny": (2, 15, 14, 8),
     "small": (10, 300, 200, 10_000),
+    "medium": (10, 340, 210, 10_000),
     "large": (10, 1200, 597, 10_000),
 }
 LARGER = (3000, 1000, 10_000)
@@ -33,7 +35,9 @@ def generate(folder: Path, size: Size, seed: int) -> tuple[str, ...]:
     """
     classes, training, validation, iterations = SHAPE[size]
     rng = np.random.default_rng(seed)
-    return _written(folder, *split_digits(rng, classes, training, validation, coarse=size == "tiny"), iterations)
+    return _written(
+        folder, *split_digits(rng, classes, training, validation, coarse=size in ("minute", "tiny")), iterations
+    )
 
 
 def generate_larger(folder: Path, seed: int) -> tuple[str, ...]:

@@ -5,8 +5,10 @@ FOLDER/images/           machine code for each architecture, PTX for all others
 FOLDER/observed.pickle   what the virtual GPU counted, for fitting (read only by the version that wrote it)
 FOLDER/rates/            microbenchmarks (``measured_rates.py``)
 FOLDER/suite/NAME/       the program, what it gave on the virtual GPU, and what kw check finds in it
-FOLDER/winners/PROGRAM/  what searches have found (``prepare_winners.py``)
+FOLDER/winners/PROGRAM/  what searches have found (``preparing/winners.py``)
 FOLDER/programs/         whole programs with those inside (``programs.py``)
+FOLDER/searches/         recordings to search on (``preparing/searches.py``)
+FOLDER/explored/         what explorations have found (``preparing/explored.py``)
 FOLDER/runtime/          our CUDA runtime under NVIDIA's names, for programs that nvcc builds there
 FOLDER/site/             NVIDIA's binding of the driver and pytest, for the Python named
 """
@@ -31,7 +33,9 @@ from typing import Any
 from kernelwright.bench.gpu.cases import CASES, SEED, Case, Shape
 from kernelwright.bench.gpu.images import ARCH, ARCHES
 from kernelwright.bench.gpu.measured_rates import ESTIMATED, prepare_rates
-from kernelwright.bench.gpu.prepare_winners import QUICK, finished_runs, prepare_winners
+from kernelwright.bench.gpu.preparing.explored import prepare_explored
+from kernelwright.bench.gpu.preparing.searches import prepare_searches
+from kernelwright.bench.gpu.preparing.winners import QUICK, finished_runs, prepare_winners
 from kernelwright.bench.gpu.programs import prepare_programs
 from kernelwright.bench.gpu.sanitizer import check_program
 from kernelwright.bench.result import Say
@@ -57,7 +61,7 @@ from kernelwright.pipeline import compile as compile_program
 from kernelwright.suite import NAMES, load
 from kernelwright.target import DEFAULT_GPU, GPUS
 
-SOURCE = Path(__file__).parent / "kernels.cu"
+SOURCE = Path(__file__).parents[1] / "kernels.cu"
 DELETIONS = 12
 BUDGET = 1 << 24
 """Times that warps may go back in loops before a variant counts as endless."""
@@ -101,12 +105,14 @@ def prepare(
     suite: Sequence[str] = NAMES,
     python: str | None = "3.12",
     runs: Path | None = None,
+    explored: Path | None = None,
 ) -> dict[str, Any]:
     """Writes the folder; returns the manifest. ``small``: small inputs and few variants, for a first look.
     ``rates``: the microbenchmarks, too; those of a first look have no estimates.
 
     ``kernels`` are those to calibrate on (none: all), ``suite`` the programs, ``python`` the version that the binding is
-    fetched for (None: not fetched), ``runs`` the folder whose ``kw-runs`` winners are taken from (None: no winners).
+    fetched for (None: not fetched), ``runs`` the folder whose ``kw-runs`` winners are taken from (None: no winners),
+    ``explored`` the one that explorations are taken from.
 
     What cannot be made is left out and said in the manifest's notes. Raises ``CompileError`` when our own kernels do not
     compile.
@@ -133,7 +139,7 @@ def prepare(
     if rates:
         prepare_rates(folder / "rates", say, () if small else ESTIMATED)
     programs = _prepare_suite(folder / "suite", suite, say, notes)
-    if programs:
+    if programs or runs is not None:
         install_shared(folder / "runtime", (12, 13))
     if python is not None:
         _prepare_binding(folder / "site", python, notes)
@@ -142,6 +148,9 @@ def prepare(
         quick = QUICK[:1] if small else QUICK
         winners = prepare_winners(folder / "winners", runs, say, notes, quick=quick)
         prepare_programs(folder / "programs", finished_runs(runs), say, notes)
+        prepare_searches(folder / "searches", finished_runs(runs), say, notes)
+    if explored is not None:
+        prepare_explored(folder / "explored", explored, say, notes)
     manifest = {
         "format": 1, "cases": cases, "variants": variants, "suite": programs, "winners": winners, "notes": notes,
     }  # fmt: skip

@@ -1,0 +1,63 @@
+"""Searches that a GPU's own times lead: what evolution finds there, and how much of it the timing model would have said.
+
+The launches are those that a search on the virtual GPU was judged by (``preparing/searches.py``), and so is the program: what
+the two find can be held against each other. Needs llvmlite, and z3 for the proofs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from kernelwright.bench.gpu.deadline import NEVER, Deadline
+from kernelwright.bench.result import Measured, Row, Say
+from kernelwright.errors import KernelwrightError
+
+SUBJECT = "subject.json"
+EVALUATIONS = 150
+MOST_SECONDS = 60.0
+"""Of the search of one program; minimising, measuring again and the proof come after it."""
+SEED = 1
+JOBS = min(8, os.cpu_count() or 1)
+
+
+def run_searches(folder: Path, ordinal: int, say: Say, until: Deadline = NEVER) -> Measured:
+    """A row for each program. No other process may hold the GPU meanwhile."""
+    result = Measured("searches")
+    places = {place.parent.name: place.parent for place in sorted(folder.glob(f"*/{SUBJECT}"))}
+    if not places:
+        result.notes.append("no recordings were prepared: kw bench evolve leaves runs that they are taken from")
+    for name in until.before(places, result):
+        say(name)
+        try:
+            result.rows.append({"program": name, **_searched(places[name], ordinal)})
+        except (KernelwrightError, ImportError, OSError) as error:
+            result.rows.append({"program": name, "failed": getattr(error, "message", "") or str(error)})
+    result.at_most("searches that fail", sum("failed" in row for row in result.rows), 0)
+    return result
+
+
+def _searched(place: Path, ordinal: int) -> Row:
+    from kernelwright.evaluate.workload.subject import subject_from_json
+    from kernelwright.stories.evolve import evolve
+
+    subject = subject_from_json(json.loads((place / SUBJECT).read_text()), place.resolve())
+    settings: dict[str, Any] = {"accept": "clean", "evaluations": EVALUATIONS, "seconds": MOST_SECONDS, "seed": SEED}
+    with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
+        begin = time.monotonic()
+        with evolve(subject, device=f"cuda:{ordinal}", folder=Path(scratch) / "run", jobs=JOBS, **settings) as run:
+            row: Row = {"candidates": run.evaluations, "seconds": round(time.monotonic() - begin, 1)}
+            original, best = run.original_us, run.best
+            row |= {"original us": round(original, 2) if original else None, "as measured": None}
+            if best is not None:
+                interval = best.interval
+                row |= {"variant": best.name, "as measured": round(best.speedup, 4)}
+                row["interval"] = [round(each, 4) for each in interval] if interval else None
+                row["label"] = (run.proof(best.name) or {}).get("label", "unproven")
+                row["edits"] = best.size
+            row["accepted"] = len(run.accepted)
+    return row
