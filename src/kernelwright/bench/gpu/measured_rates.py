@@ -51,11 +51,30 @@ _UNITS = [
 ]
 _STEPS = ["add", "and", "shift", "min", "less", "fadd", "fmin", "fless", "mixed", "half"]
 _LANES = "lanes per cycle and multiprocessor"
+WIDE = {
+    (1, 32): "all others",
+    **{(n, 32): f"{n} neighbours the same" for n in (2, 4, 8, 16)},
+    (32, 32): "all the same",
+    **{(1, n): f"the same every {n} lanes" for n in (16, 8, 4, 2)},
+    (2, 8): "2 neighbours and every 16 lanes the same",
+    (2, 4): "2 neighbours and every 8 lanes the same",
+    (4, 4): "4 neighbours and every 16 lanes the same",
+}
+"""Which lanes read the same: neighbours, and how many different groups of them there are."""
 QUANTITIES: tuple[Quantity, ...] = (
     # A count of operations is the virtual GPU's alone.
     *dict.fromkeys(p.quantity for p in PUBLISHED if p.quantity is not OPERATIONS),
     *(Quantity(f"unit, {name}", _LANES, ours.unit_rate(f"unit_{name}")) for name in _UNITS),
     *(Quantity(f"shared memory, words {n} apart", _LANES, ours.shared_reads(n)) for n in (0, 1, 2, 4, 8, 16, 32, 33)),
+    *(
+        Quantity(
+            f"shared memory, {4 * words} bytes a lane, {WIDE[group, period]}",
+            _LANES,
+            ours.wide_shared_reads(words, group, period),
+        )
+        for words in (2, 4)
+        for group, period in WIDE
+    ),
     *(Quantity(f"step, {name}", _LANES, ours.unit_rate(f"round_{name}")) for name in _STEPS),
     *(
         Quantity(f"atomics in shared memory, {what}, {n} words", _LANES, ours.shared_atomics(kernel, n))

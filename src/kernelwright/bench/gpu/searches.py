@@ -15,9 +15,12 @@ from typing import Any
 
 from kernelwright.bench.gpu.deadline import NEVER, Deadline
 from kernelwright.bench.result import Measured, Row, Say
-from kernelwright.errors import KernelwrightError
+from kernelwright.errors import KernelwrightError, ToolError
 
 SUBJECT = "subject.json"
+RUNTIME, MODEL = "runtime", "model.so"
+PROCESSORS = (("x86_64_v4", "avx512vl"), ("x86_64_v3", "avx2"))
+"""As zig names them, the best first, and by which flag of ``/proc/cpuinfo`` one is known."""
 EVALUATIONS = 150
 MOST_SECONDS = 60.0
 """Of the search of one program; minimising, measuring again and the proof come after it."""
@@ -28,6 +31,10 @@ JOBS = min(8, os.cpu_count() or 1)
 def run_searches(folder: Path, ordinal: int, say: Say, until: Deadline = NEVER) -> Measured:
     """A row for each program. No other process may hold the GPU meanwhile."""
     result = Measured("searches")
+    try:
+        bring_runtime(folder / RUNTIME)
+    except (KernelwrightError, OSError) as error:
+        result.notes.append(f"the virtual GPU was not brought: {error}")
     places = {place.parent.name: place.parent for place in sorted(folder.glob(f"*/{SUBJECT}"))}
     if not places:
         result.notes.append("no recordings were prepared: kw bench evolve leaves runs that they are taken from")
@@ -39,6 +46,26 @@ def run_searches(folder: Path, ordinal: int, say: Say, until: Deadline = NEVER) 
             result.rows.append({"program": name, "failed": getattr(error, "message", "") or str(error)})
     result.at_most("searches that fail", sum("failed" in row for row in result.rows), 0)
     return result
+
+
+def bring_runtime(folder: Path) -> None:
+    """Puts the virtual GPU's C code, compiled for this kind of processor, where it is looked for, unless zig can compile it here."""
+    from kernelwright.cache import write_atomically
+    from kernelwright.codegen.simt.launching import runtime_library
+    from kernelwright.cuda.clang import ziglang_folder
+    from kernelwright.device.timing_model import native_loops
+
+    try:
+        ziglang_folder()
+        return
+    except ToolError:
+        pass
+    flags = Path("/proc/cpuinfo").read_text().split()
+    chosen = next(name for name, flag in PROCESSORS if flag in flags or name == PROCESSORS[-1][0])
+    for path, made in ((runtime_library.kept_path(), f"{chosen}.so"), (native_loops.kept_path(), MODEL)):
+        if not path.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, (folder / made).read_bytes())
 
 
 def _searched(place: Path, ordinal: int) -> Row:

@@ -237,6 +237,18 @@ def shared_reads(apart: int) -> Callable[[Bench], float]:
     )
 
 
+def wide_shared_reads(words: int, group: int, period: int) -> Callable[[Bench], float]:
+    """Lanes that read ``words`` (2, 4) floats of shared memory at once, in a cycle on a multiprocessor. ``group`` neighbours read the
+    same ones, and so do lanes whose group is ``period`` groups further."""
+    return lambda bench: _in_a_cycle(
+        bench,
+        f"read_shared_{words}",
+        2048,
+        lambda k, times: (k.zeros(4 * BLOCK), times, group, period, 0),
+        BLOCK,
+    )
+
+
 FLOATS = frozenset(
     {f"unit_{name}" for name in ("fma", "add", "rsqrt", "exp", "sqrt", "div", "convert", "branch")}
     | {f"round_{name}" for name in ("fadd", "fmin", "fless", "half")}

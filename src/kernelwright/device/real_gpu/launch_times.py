@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import field
 from typing import Any
 
 from kernelwright.cuda.names import readable
@@ -20,8 +21,9 @@ from kernelwright.lazy_dataclasses import dataclass
 MOST_PENDING = 512
 """Launches whose events have not been read yet; the oldest are waited for then."""
 
-QUEUED_NS = 50_000
-"""A launch and an event are queued in less."""
+QUEUED_NS = 100_000
+"""A launch and an event are queued in less, but for a launch now and then, and for the first of a kernel whose code is loaded only then
+(``CUDA_MODULE_LOADING``)."""
 
 Shape = tuple[str, Triple, Triple, int]
 """Mangled name, grid, block, bytes of dynamic shared memory."""
@@ -38,8 +40,11 @@ class Timed:
     registers: int = 0
     occupancy: float = 0.0
     """Resident warps, of the most a multiprocessor holds."""
+    each_us: list[float] = field(default_factory=list)
+    """In their order."""
 
     def add(self, time_us: float) -> None:
+        self.each_us.append(round(time_us, 3))
         self.least_us = min(self.least_us, time_us) if self.time_us else time_us
         self.most_us = max(self.most_us, time_us)
         self.time_us += time_us
@@ -102,6 +107,7 @@ class LaunchTimes:
                 "kernel": readable(name), "mangled": name, "grid": grid, "block": block, "dynamic_shared_bytes": shared,
                 "launches": t.launches, "time_us": round(t.time_us, 3), "least_us": round(t.least_us, 3),
                 "most_us": round(t.most_us, 3), "registers": t.registers, "occupancy": t.occupancy,
+                "each_us": t.each_us,
             }
             for (name, grid, block, shared), t in self.timed.items()
             if t.launches
@@ -127,13 +133,14 @@ class LaunchTimes:
 
 
 def merge_times(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of shapes as one row per kernel, dearest first; grid and block are those of most launches."""
+    """Rows of shapes as one row per kernel, dearest first; grid and block are those of most launches. Single launches are left out."""
     made: dict[str, dict[str, Any]] = {}
     usual: dict[str, int] = {}
     for row in rows:
         kept = made.get(row["mangled"])
         if kept is None:
-            made[row["mangled"]], usual[row["mangled"]] = dict(row), row["launches"]
+            made[row["mangled"]] = {key: value for key, value in row.items() if key != "each_us"}
+            usual[row["mangled"]] = row["launches"]
             continue
         total = kept["time_us"] + row["time_us"]
         if total:

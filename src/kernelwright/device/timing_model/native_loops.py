@@ -102,11 +102,10 @@ def _library() -> ctypes.CDLL:
 
 def _path() -> Path:
     """The compiled library, compiled now when the cache does not have it. Raises ``ToolError`` when zig cannot."""
-    key = content_key([SOURCE.read_bytes(), *FLAGS])
-    path = cache_folder() / "model" / f"{key}.so"
+    path = kept_path()
     if path.is_file():
         return path
-    made = _compiled()
+    made = compiled()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, made)
@@ -117,7 +116,13 @@ def _path() -> Path:
     return path
 
 
-def _compiled() -> bytes:
+def kept_path() -> Path:
+    """Where the cache has it, or would."""
+    return cache_folder() / "model" / f"{content_key([SOURCE.read_bytes(), *FLAGS])}.so"
+
+
+def compiled() -> bytes:
+    """Raises ``ToolError`` when zig cannot compile it."""
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
         target = Path(folder) / "model.so"
         command = [str(ziglang_folder() / "zig"), "cc", *FLAGS, "-o", str(target), str(SOURCE)]

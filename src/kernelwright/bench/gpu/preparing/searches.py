@@ -2,6 +2,7 @@
 
 FOLDER/PROGRAM/subject.json    which launches, and how outputs are compared
 FOLDER/PROGRAM/*.capture       what is in memory before and after them, and the kernels' code
+FOLDER/runtime/*.so            the virtual GPU's own C code, which is compiled by zig
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from kernelwright.bench.gpu.searches import SUBJECT
+from kernelwright.bench.gpu.searches import MODEL, PROCESSORS, RUNTIME, SUBJECT
 from kernelwright.bench.result import Say
+from kernelwright.codegen.simt.launching import runtime_library
+from kernelwright.device.timing_model import native_loops
 from kernelwright.evaluate.workload.subject import Recordings
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 
@@ -25,7 +28,10 @@ MOST_BYTES = 12 << 20
 
 def prepare_searches(folder: Path, runs: Mapping[tuple[str, str], Path], say: Say, notes: list[str]) -> None:
     """Writes a folder for each program that there is a run of, by program and arm. What is not taken is said in ``notes``."""
-    folder.mkdir(parents=True, exist_ok=True)
+    (folder / RUNTIME).mkdir(parents=True, exist_ok=True)
+    for processor, _ in PROCESSORS:
+        (folder / RUNTIME / f"{processor}.so").write_bytes(runtime_library.compiled(processor))
+    (folder / RUNTIME / MODEL).write_bytes(native_loops.compiled())
     for name in PROGRAMS:
         found = [path for (program, _), path in runs.items() if program == name]
         if not found:

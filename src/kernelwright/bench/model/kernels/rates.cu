@@ -152,6 +152,28 @@ __global__ void read_shared(float *to, int times, int apart, int step) {
   if (sum == 1234.5f) to[threadIdx.x] = sum;
 }
 
+// The same, words of 8 and 16 bytes: `group` neighbouring lanes read the same one, and so do lanes that are `period` groups apart.
+#define READ_WIDE(name, type, components)                                                     \
+  __global__ void name(float *to, int times, int group, int period, int step) {               \
+    __shared__ type words[256];                                                               \
+    for (int i = threadIdx.x; i < 256 * components; i += blockDim.x) ((float *)words)[i] = i; \
+    __syncthreads();                                                                          \
+    const type *from = words + threadIdx.x % 32 / group % period;                             \
+    float sum = 0;                                                                            \
+    _Pragma("unroll 1") for (int i = 0; i < times; i += 8) {                                  \
+      _Pragma("unroll") for (int j = 0; j < 8; ++j) {                                         \
+        type word = from[j * 32];                                                             \
+        sum += ADD##components(word);                                                         \
+      }                                                                                       \
+      from += step, sum *= 1.3f;                                                              \
+    }                                                                                         \
+    if (sum == 1234.5f) to[threadIdx.x] = sum;                                                \
+  }
+#define ADD2(word) word.x + word.y
+#define ADD4(word) word.x + word.y + word.z + word.w
+READ_WIDE(read_shared_2, float2, 2)
+READ_WIDE(read_shared_4, float4, 4)
+
 // Four chains beside each other in every thread: what a unit does when nothing waits.
 #define UNIT(name, type, step)                                                        \
   __global__ void name(type *to, int steps) {                                         \

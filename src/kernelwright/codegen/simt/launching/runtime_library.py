@@ -22,7 +22,6 @@ from kernelwright.passes.llvm import binding
 SOURCES = Path(__file__).parents[1] / "runtime"
 FLAGS = (
     "-O2",
-    "-march=native",
     "-fPIC",
     "-shared",
     "-fno-math-errno",
@@ -44,16 +43,10 @@ def _processor() -> str:
 
 def library_path() -> Path:
     """The compiled runtime, compiled now when the cache does not have it. Raises ``ToolError`` when zig cannot."""
-    files = sorted(SOURCES.glob("*.[ch]"))
-    if not files:
-        # An empty library would be kept for all who come after.
-        raise ToolError(f"{SOURCES} has no sources of the virtual GPU", hint="install Kernelwright again")
-    options = [*FLAGS, *struct_offsets.macros()]
-    key = content_key([*(f.name for f in files), *(f.read_bytes() for f in files), *options, _processor()])
-    path = cache_folder() / "simt" / f"{key}.so"
+    path = kept_path()
     if path.is_file():
         return path
-    made = _compile([f for f in files if f.suffix == ".c"], options)
+    made = compiled()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, made)
@@ -65,19 +58,28 @@ def library_path() -> Path:
     return path
 
 
-def _compile(files: list[Path], options: list[str]) -> bytes:
+def kept_path() -> Path:
+    """Where the cache has it, or would. Raises ``ToolError`` where the sources are missing."""
+    files = sorted(SOURCES.glob("*.[ch]"))
+    if not files:
+        # An empty library would be kept for all who come after.
+        raise ToolError(f"{SOURCES} has no sources of the virtual GPU", hint="install Kernelwright again")
+    key = content_key([*(f.name for f in files), *(f.read_bytes() for f in files), *_options(), _processor()])
+    return cache_folder() / "simt" / f"{key}.so"
+
+
+def _options(processor: str = "native") -> list[str]:
+    return [*FLAGS, f"-march={processor}", *struct_offsets.macros()]
+
+
+def compiled(processor: str = "native") -> bytes:
+    """The runtime for a kind of processor, as zig's ``-march`` names it. Raises ``ToolError`` when zig cannot compile it."""
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
         target = Path(folder) / "simt.so"
+        files = map(str, sorted(SOURCES.glob("*.c")))
         command = [
-            str(ziglang_folder() / "zig"),
-            "cc",
-            *options,
-            "-o",
-            str(target),
-            *map(str, files),
-            "-lm",
-            "-lpthread",
-        ]
+            str(ziglang_folder() / "zig"), "cc", *_options(processor), "-o", str(target), *files, "-lm", "-lpthread"
+        ]  # fmt: skip
         with announced("compiling the virtual GPU (once)"):
             run = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
         if run.returncode or not target.is_file():
