@@ -40,9 +40,8 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, off: bool = False, fails: bool = F
             values = found[name.removesuffix(".bin")]
             kind = np.float32 if name == "distances.bin" else np.int32
             (values + (off and winners == "on")).astype(kind).tofile(work / name)
-        late = 90.0 if len(ran) == 4 else 0.0  # the host came in between, once
-        each = [3.0, 5.0 + late] if winners == "on" else [4.0, 6.0]
-        return [{"kernel": "k", "launches": 2, "time_us": sum(each), "each_us": each}]
+        each = [3.0, None if len(ran) == 4 else 5.0] if winners == "on" else [4.0, 6.0]  # late, once
+        return [{"kernel": "k", "launches": 2, "time_us": 0.0, "each_us": each, "late": each.count(None)}]
 
     monkeypatch.setattr(programs, "_run", run)
     monkeypatch.setattr(programs, "find_nvcc", lambda: None)
@@ -57,7 +56,8 @@ def test_sides_take_turns(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
     ran = stand_in(monkeypatch)
     row, mean = measured(folder).rows
     assert ran == ["off", "on"] * (1 + programs.TURNS)
-    assert (row["outputs"], row["launches"], row["over ours"], row["between"]) == ("equal", 2, 1.25, [0.102, 1.25])
+    assert (row["outputs"], row["launches"], row["over ours"], row["between"]) == ("equal", 2, 1.25, [1.25, 1.6667])
+    assert row["late"] == 1
     assert row["kernels"] == {"k": [2, 10.0, 8.0]} and "over nvcc" not in row
     assert mean == {"mean": "over ours", "arm": "clean", "programs": 1, "times as fast": 1.25}
 

@@ -126,7 +126,8 @@ def _measured(program: SuiteProgram, executable: Path, nvccs: Path | None, runti
     row: Row = {"outputs": outputs, "launches": sum(k["launches"] for k in taken["ours"][0])}
     row |= {f"{side} us": round(us, 2) for side, us in totals.items()}
     row["over ours"] = round(totals["ours"] / totals["winners"], 4)
-    spread = [_total(a) / _total(b) for a, b in zip(taken["ours"], taken["winners"], strict=True)]
+    spread = [_whole(a) / _whole(b) for a, b in zip(taken["ours"], taken["winners"], strict=True)]
+    row["late"] = sum(k.get("late", 0) for many in taken.values() for kernels in many for k in kernels)
     row["between"] = [round(min(spread), 4), round(max(spread), 4)]
     if "nvcc" in totals:
         row["over nvcc"] = round(totals["nvcc"] / totals["winners"], 4)
@@ -136,16 +137,27 @@ def _measured(program: SuiteProgram, executable: Path, nvccs: Path | None, runti
     return row
 
 
-def _total(kernels: Sequence[Row]) -> float:
-    return sum(float(kernel["time_us"]) for kernel in kernels)
+def _whole(kernels: Sequence[Row]) -> float:
+    """Microseconds of one turn."""
+    return sum(_total(kernel["each_us"]) for kernel in kernels)
 
 
 def _of(taken: Sequence[Sequence[Row]], kernel: str) -> float:
-    """Microseconds of a kernel: of each launch the median over all turns, since now and then the host comes in between."""
+    """Microseconds of a kernel: of each launch the median over those turns in which it was not late; a launch that always was counts as
+    the others of its kernel do."""
     turns = [[us for k in kernels if k["kernel"] == kernel for us in k["each_us"]] for kernels in taken]
     if len({len(turn) for turn in turns}) != 1:  # it depends on the outputs of another launch how many there are
-        return round(statistics.median(map(sum, turns)), 2)
-    return round(sum(float(statistics.median(same)) for same in zip(*turns, strict=True)), 2)
+        return round(statistics.median(_total(turn) for turn in turns), 2)
+    medians = [
+        statistics.median(in_time) if (in_time := [us for us in same if us is not None]) else None
+        for same in zip(*turns, strict=True)
+    ]
+    return round(_total(medians), 2)
+
+
+def _total(each_us: Sequence[float | None]) -> float:
+    in_time = [us for us in each_us if us is not None]
+    return sum(in_time) * len(each_us) / len(in_time) if in_time else 0.0
 
 
 def _run(

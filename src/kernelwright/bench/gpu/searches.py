@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -25,6 +27,7 @@ EVALUATIONS = 150
 MOST_SECONDS = 60.0
 """Of the search of one program; minimising, measuring again and the proof come after it."""
 SEED = 1
+TIMEOUT_S = 600.0
 JOBS = min(8, os.cpu_count() or 1)
 
 
@@ -41,9 +44,9 @@ def run_searches(folder: Path, ordinal: int, say: Say, until: Deadline = NEVER) 
     for name in until.before(places, result):
         say(name)
         try:
-            result.rows.append({"program": name, **_searched(places[name], ordinal)})
-        except (KernelwrightError, ImportError, OSError) as error:
-            result.rows.append({"program": name, "failed": getattr(error, "message", "") or str(error)})
+            result.rows.append({"program": name, **_in_its_own_process(places[name], ordinal)})
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            result.rows.append({"program": name, "failed": str(error)})
     result.at_most("searches that fail", sum("failed" in row for row in result.rows), 0)
     return result
 
@@ -68,6 +71,17 @@ def bring_runtime(folder: Path) -> None:
             write_atomically(path, (folder / made).read_bytes())
 
 
+def _in_its_own_process(place: Path, ordinal: int) -> Row:
+    """The workers of a search are copies of the process that begins it, which must have no threads of anything else."""
+    words = [sys.executable, "-P", "-m", "kernelwright.bench.gpu.searches", str(place), str(ordinal)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S)
+    if done.returncode:
+        return {"failed": (done.stderr.strip().splitlines() or ["it said nothing"])[-1]}
+    row: Row = json.loads(done.stdout.splitlines()[-1])
+    return row
+
+
 def _searched(place: Path, ordinal: int) -> Row:
     from kernelwright.evaluate.workload.subject import subject_from_json
     from kernelwright.stories.evolve import evolve
@@ -88,3 +102,10 @@ def _searched(place: Path, ordinal: int) -> Row:
                 row["edits"] = best.size
             row["accepted"] = len(run.accepted)
     return row
+
+
+if __name__ == "__main__":
+    try:
+        print(json.dumps(_searched(Path(sys.argv[1]), int(sys.argv[2]))))
+    except KernelwrightError as error:
+        print(json.dumps({"failed": error.message}))

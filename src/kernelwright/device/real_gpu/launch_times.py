@@ -1,12 +1,14 @@
 """What each kernel of a program takes on a real GPU: two events around every launch, read when the GPU has come past them.
 
 The program does not wait for it. Before the first event the GPU is kept busy for as long as the host takes to queue the launch and the
-second: else the time between them would be the host's, some 15 us. What lies between is the kernel and what it takes to start one;
-kernels of other streams may run beside it.
+second: else the time between them would be the host's, some 15 us. Where the host has taken longer, the launch counts as late: its time
+may be the host's in part, and from then on the GPU is kept busy for longer. What lies between is the kernel and what it takes to start
+one; kernels of other streams may run beside it.
 """
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import field
@@ -22,8 +24,11 @@ MOST_PENDING = 512
 """Launches whose events have not been read yet; the oldest are waited for then."""
 
 QUEUED_NS = 100_000
-"""A launch and an event are queued in less, but for a launch now and then, and for the first of a kernel whose code is loaded only then
-(``CUDA_MODULE_LOADING``)."""
+"""How long the GPU is kept busy at first. A launch and an event are mostly queued in a third of that."""
+
+MOST_QUEUED_NS = 4_000_000
+SPARE = 2
+"""After a late launch the GPU is kept busy so many times as long as it took to queue."""
 
 Shape = tuple[str, Triple, Triple, int]
 """Mangled name, grid, block, bytes of dynamic shared memory."""
@@ -40,11 +45,14 @@ class Timed:
     registers: int = 0
     occupancy: float = 0.0
     """Resident warps, of the most a multiprocessor holds."""
-    each_us: list[float] = field(default_factory=list)
-    """In their order."""
+    late: int = 0
+    """Launches that took longer to queue than the GPU was kept busy."""
+    each_us: list[float | None] = field(default_factory=list)
+    """In their order; None for late ones."""
 
-    def add(self, time_us: float) -> None:
-        self.each_us.append(round(time_us, 3))
+    def add(self, time_us: float, is_late: bool) -> None:
+        self.late += is_late
+        self.each_us.append(None if is_late else round(time_us, 3))
         self.least_us = min(self.least_us, time_us) if self.time_us else time_us
         self.most_us = max(self.most_us, time_us)
         self.time_us += time_us
@@ -55,6 +63,7 @@ class _Pending:
     timed: Timed
     start: int
     end: int
+    is_late: bool
 
 
 class LaunchTimes:
@@ -67,6 +76,7 @@ class LaunchTimes:
         self._resident_threads = gpu.properties.max_threads_per_multiprocessor
         self._pending: deque[_Pending] = deque()
         self._free: list[int] = []
+        self._queued_ns = QUEUED_NS
 
     def launch(self, shape: Shape, function: int, stream: int, start: Callable[[], None]) -> None:
         """Launches by ``start``, between two events. Raises what it raises."""
@@ -75,17 +85,22 @@ class LaunchTimes:
         timed = self.timed.get(shape)
         if timed is None:
             timed = self.timed[shape] = self._new(shape, function)
-        pending = _Pending(timed, self._event(), self._event())
-        self._gpu.keep_busy(QUEUED_NS, stream)
-        self._driver.record(pending.start, stream)
+        first, second = self._event(), self._event()
+        # Nothing of the host lies in the time of a launch that is all queued before the GPU comes to it.
+        begin = time.perf_counter_ns()
+        self._gpu.keep_busy(self._queued_ns, stream)
+        self._driver.record(first, stream)
         try:
             start()
         except DriverError:
-            self._free += (pending.start, pending.end)
+            self._free += (first, second)
             raise
         timed.launches += 1
-        self._driver.record(pending.end, stream)
-        self._pending.append(pending)
+        self._driver.record(second, stream)
+        taken = time.perf_counter_ns() - begin
+        self._pending.append(_Pending(timed, first, second, taken > self._queued_ns))
+        if taken > self._queued_ns:
+            self._queued_ns = min(SPARE * taken, MOST_QUEUED_NS)
 
     def finish(self) -> None:
         """Waits for what is under way. What a failure took with it has no time."""
@@ -107,7 +122,7 @@ class LaunchTimes:
                 "kernel": readable(name), "mangled": name, "grid": grid, "block": block, "dynamic_shared_bytes": shared,
                 "launches": t.launches, "time_us": round(t.time_us, 3), "least_us": round(t.least_us, 3),
                 "most_us": round(t.most_us, 3), "registers": t.registers, "occupancy": t.occupancy,
-                "each_us": t.each_us,
+                "late": t.late, "each_us": t.each_us,
             }
             for (name, grid, block, shared), t in self.timed.items()
             if t.launches
@@ -128,7 +143,7 @@ class LaunchTimes:
 
     def _read(self, pending: _Pending) -> None:
         self._driver.synchronize_event(pending.end)
-        pending.timed.add(1e3 * self._driver.elapsed_ms(pending.start, pending.end))
+        pending.timed.add(1e3 * self._driver.elapsed_ms(pending.start, pending.end), pending.is_late)
         self._free += (pending.start, pending.end)
 
 
@@ -150,6 +165,7 @@ def merge_times(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             usual[row["mangled"]] = row["launches"]
             kept |= {key: row[key] for key in ("grid", "block", "dynamic_shared_bytes")}
         kept["launches"] += row["launches"]
+        kept["late"] = kept.get("late", 0) + row.get("late", 0)
         kept["time_us"] = total
         kept["least_us"] = min(kept["least_us"], row["least_us"])
         kept["most_us"] = max(kept["most_us"], row["most_us"])

@@ -28,10 +28,9 @@ MOST_BYTES = 12 << 20
 
 def prepare_searches(folder: Path, runs: Mapping[tuple[str, str], Path], say: Say, notes: list[str]) -> None:
     """Writes a folder for each program that there is a run of, by program and arm. What is not taken is said in ``notes``."""
-    (folder / RUNTIME).mkdir(parents=True, exist_ok=True)
-    for processor, _ in PROCESSORS:
-        (folder / RUNTIME / f"{processor}.so").write_bytes(runtime_library.compiled(processor))
-    (folder / RUNTIME / MODEL).write_bytes(native_loops.compiled())
+    folder.mkdir(parents=True, exist_ok=True)
+    if runs:
+        _prepare_runtime(folder / RUNTIME)
     for name in PROGRAMS:
         found = [path for (program, _), path in runs.items() if program == name]
         if not found:
@@ -39,6 +38,13 @@ def prepare_searches(folder: Path, runs: Mapping[tuple[str, str], Path], say: Sa
             continue
         say(f"searches: {name}")
         _prepare(folder / name, found[0], name, notes)
+
+
+def _prepare_runtime(folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    for processor, _ in PROCESSORS:
+        (folder / f"{processor}.so").write_bytes(runtime_library.compiled(processor))
+    (folder / MODEL).write_bytes(native_loops.compiled())
 
 
 def _prepare(place: Path, path: Path, name: str, notes: list[str]) -> None:
