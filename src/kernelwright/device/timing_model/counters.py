@@ -86,6 +86,9 @@ class AccessCount:
     file: str = ""
     line: int = 0
     """Of the source; 0: unknown."""
+    apart: float = 1.0
+    """Of requests to shared memory in watched blocks, the share in which neighbouring lanes ask for different words; 1 where none was
+    watched."""
     group: int = -1
     """Accesses of one block that code generation may have joined have the same number; -1: none."""
 

@@ -148,6 +148,7 @@ def _accesses(kernel: HostKernel, result: LaunchResult, names: _Names) -> tuple[
     runs = result.executions
     in_shared = result.sites["in_shared"].tolist()
     sectors, waves, serial = result.sectors.tolist(), result.wavefronts.tolist(), result.serial.tolist()
+    apart = _apart(result, len(kernel.accesses))
     found = []
     for i, access in enumerate(kernel.accesses):
         file, line = names.place(access.origin)
@@ -167,9 +168,20 @@ def _accesses(kernel: HostKernel, result: LaunchResult, names: _Names) -> tuple[
                 serial=serial[i],
                 file=file,
                 line=line,
+                apart=apart[i],
             )
         )
     return tuple(found)
+
+
+def _apart(result: LaunchResult, accesses: int) -> list[float]:
+    """Per access the share of its logged requests to shared memory whose neighbouring lanes ask for different words."""
+    events = result.events[result.events >> np.uint64(56) == SHARED]
+    which = (events >> np.uint64(24)).astype(np.int64) & 0xFFFFFF
+    logged = np.bincount(which, minlength=accesses)
+    differ = np.bincount(which, (events >> np.uint64(16) & np.uint64(1)).astype(np.float64), minlength=accesses)
+    shares: list[float] = np.where(logged > 0, differ / np.maximum(logged, 1), 1.0).tolist()
+    return shares
 
 
 def _space(access: AccessInfo, in_shared: int, requests: int) -> Space:

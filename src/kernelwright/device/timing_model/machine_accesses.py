@@ -7,7 +7,9 @@
 Each machine instruction knows the IR block and the source line it was made from. What a block's instructions of a class
 (loads or stores; global, shared, local or constant memory) request is divided among its accesses of that class and line,
 then of that class, then of the class in other blocks. Sectors, wavefronts and turns go down as requests do: accesses that are
-joined touch the same sectors, and the same banks in turn.
+joined touch the same sectors, and the same banks in turn. But shared memory serves half the lanes of an 8-byte access at a time, a
+quarter of a 16-byte one, and twice as many where neighbouring lanes ask for the same words, whatever banks are left idle: measured on
+an H100 (``benchmarks/results/2026-11-27-nvidia-h100-80gb-hbm3.json``).
 
 A short branch becomes a guard: such an instruction is issued more often, but hardware counts no request where no lane is left.
 """
@@ -23,6 +25,7 @@ from kernelwright.device.timing_model.counters import SECTOR, AccessCount, Kind,
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import WARP
 
+WORD, MOST_WORDS = 4, 4
 SPIN_TURNS = 43
 """Turns of one that compares and swaps until it has won, for each lane that meets others: cycles measured on an H200, where 32 lanes that
 add floats to one word of shared memory take 1,395, and four to each of eight words 175."""
@@ -37,6 +40,8 @@ class _Access:
 
     counted: AccessCount
     left: int
+    bytes: int = 0
+    """Of the instructions that make its requests, of each request; summed."""
 
 
 @dataclass
@@ -131,10 +136,13 @@ def _hand_out(accesses: Sequence[_Access], instructions: Sequence[_Instruction])
     given = min(sum(a.left for a in accesses), sum(i.left for i in instructions))
     if not given:
         return
-    everyone: list[Sequence[_Access | _Instruction]] = [accesses, instructions]
-    for side in everyone:
-        for each, share in zip(side, _proportional([e.left for e in side], given), strict=True):
-            each.left -= share
+    of_instructions = _proportional([i.left for i in instructions], given)
+    bytes_each = sum(share * i.bytes for i, share in zip(instructions, of_instructions, strict=True)) / given
+    for access, share in zip(accesses, _proportional([a.left for a in accesses], given), strict=True):
+        access.left -= share
+        access.bytes += round(share * bytes_each)
+    for instruction, share in zip(instructions, of_instructions, strict=True):
+        instruction.left -= share
 
 
 def _proportional(weights: Sequence[int], total: int) -> list[int]:
@@ -180,10 +188,21 @@ def _as_made(access: _Access, groups: dict[Hashable, int], turns: dict[Place, in
         requests=kept,
         shared_requests=part(it.shared_requests),
         sectors=part(it.sectors),
-        wavefronts=part(it.wavefronts),
+        wavefronts=_wavefronts(access, kept, part(it.wavefronts)),
         serial=part(it.serial),
         group=groups.setdefault((it.function, it.label, it.kind, it.space), len(groups)),
     )
+
+
+def _wavefronts(access: _Access, kept: int, counted: int) -> int:
+    """``counted``: of the banks that lanes meet in, by parts of 128 bytes where the IR's access is as wide already. ``kept``: requests."""
+    it = access.counted
+    if not counted or not kept:
+        return counted
+    halved = (1 + it.apart) / 2
+    in_parts = counted * halved if it.bytes > WORD else counted
+    parts = min(max(access.bytes / kept / WORD, 1.0), MOST_WORDS)
+    return max(round(in_parts), round(kept * max(parts * halved, 1.0)))
 
 
 def _spilled(instructions: Sequence[_Instruction]) -> list[AccessCount]:

@@ -223,7 +223,8 @@ void simt_observe(simt_context *c, simt_site *s, const u64 *address, u8 *const *
   } else if (c->cache && c->watched && space == SHARED) {
     u64 offset[WARP];
     ALL_LANES(l) offset[l] = address[l] & (SHARED_BASE - 1);
-    simt_trace(c, TRACE_SHARED, s->index, simt_wavefronts(offset, mask, a->size * a->components));
+    u32 waves = simt_wavefronts(offset, mask, a->size * a->components);
+    simt_trace(c, TRACE_SHARED, s->index, waves | simt_neighbours_differ(offset, mask) << 16);
   }
   if (c->check) simt_check_access(c, s, address, host, mask, data);
 }
