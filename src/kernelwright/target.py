@@ -48,7 +48,7 @@ ACCEL_SMALL = "Accel-Sim, tested configurations SM75_RTX2060 and SM86_RTX3070 (f
 BENCHES = "te42kyfo/gpu-benches 1c36d50, measured on an A40 (Ampere) and an L40 (Ada)"
 LINK = "four fifths of the nominal rate of 16 lanes of PCIe 3.0 (Pascal to Turing), 4.0 (Ampere, Ada) or 5.0 (Hopper)"
 MEASURED = "measured by make gpu on an H200, 2026-11-27 (docs/timing-model.md)"
-AS_H200 = "as the H200's: " + MEASURED
+MEASURED_H100 = "measured by make gpu on an H100 SXM5, 2026-11-27 (docs/timing-model.md)"
 STREAMS = "te42kyfo/gpu-benches 1c36d50, gpu-stream: loads reach 95 to 98 % of the rate of memory on V100, A100, H100 PCIe, A40 and L40"
 ASSUMED = "no published figure that we trust; an assumption, to be calibrated"
 
@@ -230,12 +230,12 @@ GPUS: dict[str, Gpu] = {
         ),
         Gpu(
             "h100", "NVIDIA H100 SXM5 80 GB", "sm_90", HOPPER_SM, multiprocessors=132, clock_mhz=1980,
-            l2_bytes=50 * MIB, l2_ways=16, l2_bytes_per_cycle=4700, dram_gb_per_s=3350, memory_bytes=80 << 30,
-            l2_latency=275, dram_latency=660, launch_us=2.9,
-            memory_bus_bits=5120, copy_engines=3, host_gb_per_s=50.4,
+            l2_bytes=50 * MIB, l2_ways=16, l2_bytes_per_cycle=4150, dram_gb_per_s=3350, memory_bytes=80 << 30,
+            l2_latency=275, dram_latency=680, launch_us=3.2,
+            memory_bus_bits=5120, copy_engines=3, host_gb_per_s=50.4, wait_norm=1,
             sources=_sources(
-                H100, l2_latency=AS_H200, dram_latency=AS_H200, clock_mhz=PROPERTIES, launch_us=AS_H200, l2_bytes_per_cycle=AS_H200,
-                block_cycles=AS_H200,
+                H100, l2_latency=MEASURED_H100, dram_latency=MEASURED_H100, clock_mhz=PROPERTIES, launch_us=MEASURED_H100,
+                l2_bytes_per_cycle=MEASURED_H100, block_cycles=MEASURED_H100, wait_norm=MEASURED_H100,
             ),
         ),
         Gpu(

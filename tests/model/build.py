@@ -79,10 +79,12 @@ def access(
     serial: int = 0,
     label: str = "entry",
     line: int = 0,
+    bytes: int = 4,
+    apart: float = 1.0,
 ) -> AccessCount:
     shared = requests if space == "shared" else 0
     return AccessCount(
-        K, label, kind, space, 4, requests, shared, sectors, wavefronts, serial, "k.cu" if line else "", line,  # type: ignore[arg-type]
+        K, label, kind, space, bytes, requests, shared, sectors, wavefronts, serial, "k.cu" if line else "", line, apart,  # type: ignore[arg-type]
     )  # fmt: skip
 
 

@@ -246,6 +246,38 @@ def loading(line: int = 0, block: str = "entry") -> object:
     return step("load_global", line=line, block=block, bytes=4)
 
 
+# -- wide accesses ------------------------------------------------------------------------------------------------------
+
+MEASURED = [
+    # words of an instruction, of an access of the IR, its turns per request, share whose neighbours differ, turns measured on an H100
+    (2, 1, 2, 1.0, 2), (2, 1, 1, 0.0, 1), (2, 1, 1, 1.0, 2), (2, 2, 2, 1.0, 2), (2, 2, 2, 0.0, 1),
+    (4, 1, 4, 1.0, 4), (4, 1, 1, 0.0, 2), (4, 1, 2, 1.0, 4), (4, 1, 1, 1.0, 4), (4, 4, 4, 1.0, 4), (4, 4, 4, 0.0, 2), (4, 2, 2, 0.0, 2),
+    (1, 1, 1, 1.0, 1), (1, 1, 7, 0.0, 7), (4, 1, 9, 1.0, 9), (4, 1, 1, 0.5, 3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "own", "turns", "apart", "measured"), MEASURED)
+def test_lanes_of_a_wide_access_take_turns_by_halves_and_quarters(
+    words: int, own: int, turns: int, apart: float, measured: int
+) -> None:
+    """``2026-11-27-nvidia-h100-80gb-hbm3.json``: shared memory, 8 and 16 bytes a lane; without what its adding takes."""
+    some = [access(space="shared", requests=80, wavefronts=80 * turns, bytes=4 * own, apart=apart)] * (words // own)
+    w = weights({"entry": [step("load_shared", bytes=4 * words)]})
+    after = machine_accesses(observed([count("entry", 80)], some), w)
+    assert sum(a.requests for a in after.accesses) == 80
+    assert sum(a.wavefronts for a in after.accesses) == 80 * measured
+
+
+@pytest.mark.parametrize(
+    ("words", "apart", "passes"), [(1, 1.0, 1), (2, 1.0, 2), (4, 1.0, 4), (4, 0.0, 2), (2, 0.0, 1)]
+)
+def test_the_l1_cache_is_taken_to_serve_lanes_likewise(words: int, apart: float, passes: int) -> None:
+    some = [access(requests=80, sectors=80, apart=apart)] * words
+    w = weights({"entry": [step("load_global", bytes=4 * words)]})
+    after = machine_accesses(observed([count("entry", 80)], some), w)
+    assert sum(a.passes for a in after.accesses) == 80 * passes
+
+
 # -- atomics of shared memory ----------------------------------------------------------------------------------------------
 
 ATOMICS = """

@@ -279,5 +279,40 @@ extern "C" __global__ void k(const float* a, float* o) {
     one_warp = [1, 2, 3]
     assert kinds == [0, *one_warp, *one_warp, 4, 1, 3, 2, 1, 3, 2] * 2
     assert [e[2] for e in events if e[0] == 0] == [0, 2]
-    assert all(e[3] & 255 == 4 for e in events if e[0] == 2) and all(e[3] == 32 for e in events if e[0] == 1)
+    assert all(e[3] & 127 == 4 for e in events if e[0] == 2) and all(e[3] == 32 for e in events if e[0] == 1)
+    assert all(e[3] >> 7 & 1 for e in events if e[0] == 2) and all(e[3] == 1 << 16 | 1 for e in events if e[0] == 3)
     assert result.events_lost == 0
+
+
+@pytest.mark.parametrize(
+    ("where", "differ"),
+    [
+        ("i", 1),
+        ("i / 2", 0),
+        ("i % 2", 0),
+        ("i / 16", 0),
+        ("5", 0),
+        ("i % 4", 1),
+        ("i / 2 % 8", 0),
+        ("31 - i", 1),
+        ("i == 9", 1),
+    ],
+)
+def test_events_say_whether_neighbouring_lanes_ask_for_different_words(
+    where: str, differ: int, cuda: Compile, arena: Arena
+) -> None:
+    """Different from the lane beside it, and from the one two further."""
+    module = cuda(f"""
+extern "C" __global__ void k(const float* a, float* o) {{
+  __shared__ float s[32];
+  unsigned i = threadIdx.x;
+  s[i] = 0;
+  __syncthreads();
+  o[i] = s[{where}] + a[{where}];
+}}""")
+    case = Case(module, "k", 1, 32, zeros(32, np.float32), zeros(32, np.float32))
+    watch = Watch(caches=Caches(every=1, events=1000))
+    events = case.fast(arena, SimtOptions(block=(32, 1, 1), trace=True), watch=watch).launch.events
+    amounts = [(int(e >> 56), int(e & 0xFFFFFF)) for e in events]
+    loaded_shared, loaded = [a for kind, a in amounts if kind == 3][-1], next(a for kind, a in amounts if kind == 2)
+    assert (loaded_shared >> 16 & 1, loaded >> 7 & 1) == (differ, differ)

@@ -87,8 +87,9 @@ class AccessCount:
     line: int = 0
     """Of the source; 0: unknown."""
     apart: float = 1.0
-    """Of requests to shared memory in watched blocks, the share in which neighbouring lanes ask for different words; 1 where none was
-    watched."""
+    """Of requests in watched blocks, the share in which neighbouring lanes ask for different words; 1 where none was watched."""
+    passes: int = 0
+    """Of requests for 8 or 16 bytes a lane to global or local memory, the parts in which the L1 cache takes their lanes."""
     group: int = -1
     """Accesses of one block that code generation may have joined have the same number; -1: none."""
 

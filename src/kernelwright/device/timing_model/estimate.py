@@ -259,7 +259,7 @@ def _feeds(pipe: str, term: str) -> bool:
 def _of_access(term: str, access: AccessCount, to_l2: float) -> float:
     turns = float(_shared_turns(access))
     return {
-        "l1": turns + max(_outer_requests(access), access.sectors / 4),
+        "l1": turns + max(_outer_requests(access), access.passes, access.sectors / 4),
         "shared": turns,
         "constant": float(_constant_turns(access)),
         "l2": to_l2,
@@ -291,7 +291,9 @@ def _busy(work: Work, moved: Traffic, gpu: Gpu, share: float) -> dict[str, float
     turns["fma"] = max(turns["fma"], turns.pop("imad"))
     requests = turns.pop("lsu")
     accesses = work.observed.accesses
-    near = share * sum(max(float(_outer_requests(a)), a.sectors * SECTOR / sm.l1_bytes_per_cycle) for a in accesses)
+    near = share * sum(
+        max(float(_outer_requests(a)), float(a.passes), a.sectors * SECTOR / sm.l1_bytes_per_cycle) for a in accesses
+    )
     inner = share * sum(map(_shared_turns, accesses)) * (WARP * 4 / sm.shared_bytes_per_cycle)
     to_l2 = moved.at_l2 * SECTOR
     return turns | {

@@ -175,11 +175,14 @@ def _accesses(kernel: HostKernel, result: LaunchResult, names: _Names) -> tuple[
 
 
 def _apart(result: LaunchResult, accesses: int) -> list[float]:
-    """Per access the share of its logged requests to shared memory whose neighbouring lanes ask for different words."""
-    events = result.events[result.events >> np.uint64(56) == SHARED]
-    which = (events >> np.uint64(24)).astype(np.int64) & 0xFFFFFF
-    logged = np.bincount(which, minlength=accesses)
-    differ = np.bincount(which, (events >> np.uint64(16) & np.uint64(1)).astype(np.float64), minlength=accesses)
+    """Per access the share of its logged requests whose neighbouring lanes ask for different words."""
+    kinds = result.events >> np.uint64(56)
+    logged, differ = np.zeros(accesses), np.zeros(accesses)
+    for kind, bit in ((SHARED, 16), (GLOBAL, 7)):
+        events = result.events[kinds == kind]
+        which = (events >> np.uint64(24)).astype(np.int64) & 0xFFFFFF
+        logged += np.bincount(which, minlength=accesses)
+        differ += np.bincount(which, (events >> np.uint64(bit) & np.uint64(1)).astype(np.float64), minlength=accesses)
     shares: list[float] = np.where(logged > 0, differ / np.maximum(logged, 1), 1.0).tolist()
     return shares
 

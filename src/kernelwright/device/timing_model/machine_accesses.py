@@ -189,9 +189,22 @@ def _as_made(access: _Access, groups: dict[Hashable, int], turns: dict[Place, in
         shared_requests=part(it.shared_requests),
         sectors=part(it.sectors),
         wavefronts=_wavefronts(access, kept, part(it.wavefronts)),
+        passes=_passes(access, kept),
         serial=part(it.serial),
         group=groups.setdefault((it.function, it.label, it.kind, it.space), len(groups)),
     )
+
+
+def _passes(access: _Access, kept: int) -> int:
+    """Of requests to global and local memory. The L1 cache is the same store as shared memory, and is taken to serve lanes likewise."""
+    if not kept or access.counted.space not in ("global", "local"):
+        return 0
+    return round(kept * max(_parts(access, kept) * (1 + access.counted.apart) / 2, 1.0))
+
+
+def _parts(access: _Access, kept: int) -> float:
+    """In how many parts the lanes of a request are served whose neighbours differ: by what its instructions ask for."""
+    return min(max(access.bytes / kept / WORD, 1.0), MOST_WORDS)
 
 
 def _wavefronts(access: _Access, kept: int, counted: int) -> int:
@@ -201,8 +214,7 @@ def _wavefronts(access: _Access, kept: int, counted: int) -> int:
         return counted
     halved = (1 + it.apart) / 2
     in_parts = counted * halved if it.bytes > WORD else counted
-    parts = min(max(access.bytes / kept / WORD, 1.0), MOST_WORDS)
-    return max(round(in_parts), round(kept * max(parts * halved, 1.0)))
+    return max(round(in_parts), round(kept * max(_parts(access, kept) * halved, 1.0)))
 
 
 def _spilled(instructions: Sequence[_Instruction]) -> list[AccessCount]:

@@ -114,9 +114,9 @@ class LaunchResult:
     events: npt.NDArray[np.uint64] = field(default_factory=lambda: NO_EVENTS)
     """What watched warps did, in order: bits 56 what (0 a thread block begins, 1 a block of the kernel, 2 an access to
     global or local memory, 3 one to shared memory, 4 a barrier, 5 a line of the access before), 48 the warp, 24 which, 0
-    how much (1: lanes; 2: sectors, 8 of which from L2, 16 from memory; 3: wavefronts, and in bit
-    16 whether neighbouring lanes ask for different words). Of a line, bits 4 to 47 are its number (address / 128) and bits 0 to 3 the
-    sectors of it that were asked for."""
+    how much (1: lanes; 2: sectors, 8 of which from L2, 16 from memory, and in bit 7 whether neighbouring lanes ask for
+    different words; 3: wavefronts, and in bit 16 the same). Of a line, bits 4 to 47 are its number (address / 128) and bits
+    0 to 3 the sectors of it that were asked for."""
     events_lost: int = 0
 
     @cached_property

@@ -127,6 +127,6 @@ void simt_cache_access(simt_context *c, simt_site *s, const u64 *address, u32 ma
     else from_memory++;
   }
   (void)looked;
-  simt_trace(c, TRACE_GLOBAL, s->index, n | from_l2 << 8 | from_memory << 16);
+  simt_trace(c, TRACE_GLOBAL, s->index, n | simt_neighbours_differ(address, mask) << 7 | from_l2 << 8 | from_memory << 16);
   if (k->max_events) trace_lines(c, distinct, n);
 }
