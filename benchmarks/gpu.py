@@ -140,10 +140,10 @@ def _run(chosen: argparse.Namespace) -> int:
     from kernelwright.bench.gpu.calibrate import calibrate, fit_rows, gpu_like
     from kernelwright.bench.gpu.explored import run_explored
     from kernelwright.bench.gpu.measured_rates import run_rates
+    from kernelwright.bench.gpu.measured_search import run_searches
     from kernelwright.bench.gpu.programs import run_programs
     from kernelwright.bench.gpu.result import write_result
     from kernelwright.bench.gpu.sanitizer import run_sanitizer
-    from kernelwright.bench.gpu.searches import run_searches
     from kernelwright.bench.gpu.suite import run_suite
     from kernelwright.bench.gpu.winners import run_winners
     from kernelwright.device.real_gpu.worker import CudaWorker

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from kernelwright.bench.gpu.explored import MANIFEST, ExploredRow, head
+from kernelwright.bench.gpu.measured_search import SUBJECT
 from kernelwright.bench.gpu.preparing.explored import prepare_explored, spread
-from kernelwright.bench.gpu.preparing.searches import prepare_searches
-from kernelwright.bench.gpu.searches import SUBJECT
+from kernelwright.bench.gpu.preparing.measured_search import prepare_searches
 from kernelwright.stories.explore import explore
 from tests.warm_cache import WarmCache
 

@@ -104,7 +104,7 @@ def test_a_check_of_a_device_variable_is_not_made_on_a_real_gpu() -> None:
     version = Version("k", "r:v1", "proven", "", ((0, 4),), plain, (asks,), ("scale >= n",))
     dispatch = GpuDispatch([version], cast(CudaGpu, None), lambda address: None)
     launch = Launch("k", (1, 1, 1), (32, 1, 1))
-    assert dispatch.function(0, launch, lambda number: GpuKernel("k", "", ((0, 4),), ())) is None
+    assert dispatch.function(0, launch, lambda number: GpuKernel("k", "", ((0, 4),), ())) == (None, None)
     (said,) = dispatch.sentences()
     assert (
         "for launches that find certain values in device variable net::scale, which are not read on a real GPU" in said

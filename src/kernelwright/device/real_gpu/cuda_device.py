@@ -35,6 +35,7 @@ from kernelwright.kernel_version import Version
 from kernelwright.launch import Launch
 
 if TYPE_CHECKING:
+    from kernelwright.device.versions.contest import Contest
     from kernelwright.device.versions.on_real_gpu import GpuDispatch
 
 STAGING_BYTES = 16 << 20
@@ -272,8 +273,11 @@ class CudaDevice:
     def _launch(self, body: bytes) -> None:
         stream, number, launch = read_launch(body, lambda number: self._modules.kernel(number).name)
         queue = self._stream(stream)
-        function = self._version(number, launch) or self._modules.function(number)
+        version, contest = self._version(number, launch)
+        function = version or self._modules.function(number)
         start = functools.partial(self._driver.launch, function, launch, queue)
+        if contest is not None:
+            start = functools.partial(contest.around, start, queue)
         try:
             if self.times is None:
                 start()
@@ -285,20 +289,20 @@ class CudaDevice:
             # The driver has one number for every bad argument; of a launch the runtime says what it means.
             raise Refused(CudaError.INVALID_CONFIGURATION, error.message) from None
 
-    def _version(self, number: int, launch: Launch) -> int | None:
-        """The version that runs a launch; None: the original does."""
+    def _version(self, number: int, launch: Launch) -> tuple[int | None, Contest | None]:
+        """The version that runs a launch, None: the original does; and what times it, None: nothing does."""
         if self._dispatch is None:
             if self._given is None or (not self._given and not self._modules.has_versions(number)):
-                return None
+                return None, None
             from kernelwright.device.versions.on_real_gpu import GpuDispatch
 
             self._dispatch = GpuDispatch(self._given, self.gpu, self._region)
-        function = self._dispatch.function(number, launch, self._modules.described)
+        function, contest = self._dispatch.function(number, launch, self._modules.described)
         if function is None or not launch.shared_bytes:
-            return function
+            return function, contest
         if launch.shared_bytes > DEFAULT_SHARED - self._driver.function_attribute(function, SHARED_BYTES):
             self._driver.set_function_attribute(function, MAX_DYNAMIC_SHARED, launch.shared_bytes)
-        return function
+        return function, contest
 
     def _region(self, address: int) -> range | None:
         """The allocation that an address lies in."""

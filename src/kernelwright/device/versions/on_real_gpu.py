@@ -1,4 +1,5 @@
-"""Which version of a kernel a launch on a real GPU runs: as ``dispatch.py``, on code that the driver loads.
+"""Which version of a kernel a launch on a real GPU runs: as ``dispatch.py``, on code that the driver loads; one that is slower there than
+the original is given up (``contest.py``).
 
 Of a program that nvcc built there is no IR to compare a kernel with: its parameters are compared, and that no more was is said.
 """
@@ -15,6 +16,7 @@ from kernelwright.device.real_gpu.driver import DriverError
 from kernelwright.device.real_gpu.gpu import CudaGpu, CudaLoaded
 from kernelwright.device.variables import variables_of
 from kernelwright.device.versions.comparison import GpuKernel, difference
+from kernelwright.device.versions.contest import Contest
 from kernelwright.device.versions.version_use import KernelUse, VersionUse, shape_of
 from kernelwright.errors import KernelwrightError
 from kernelwright.ir import Function, Module, parse_module
@@ -30,6 +32,7 @@ class _Fitting:
     use: VersionUse
     function: int
     kernel: Function
+    contest: Contest
 
 
 class GpuDispatch:
@@ -52,21 +55,30 @@ class GpuDispatch:
         """A module has gone, and its kernels' numbers may be others' now."""
         self._fitting.clear()
 
-    def function(self, number: int, launch: Launch, kernel_of: Callable[[int], GpuKernel]) -> int | None:
-        """What runs a launch of the kernel with this number; None: the original. Counts it."""
+    def function(
+        self, number: int, launch: Launch, kernel_of: Callable[[int], GpuKernel]
+    ) -> tuple[int | None, Contest | None]:
+        """What runs a launch of the kernel with this number, None: the original; and what times it, None: nothing. Counts it."""
         if number not in self._fitting:
             kernel = kernel_of(number)
             self._fitting[number] = kernel, tuple(self._usable(kernel))
         kernel, fitting = self._fitting[number]
         use = self._uses.get(launch.kernel)
         if use is None:
-            return None
+            return None, None
         for each in fitting:
-            if self._holds(each, kernel, launch):
+            if each.contest.lost or not self._holds(each, kernel, launch):
+                continue
+            if each.contest.takes_next():
                 each.use.ran(shape_of(launch), 0.0)
-                return each.function
+                return each.function, each.contest
+            if each.contest.lost:
+                each.use.refused = each.contest.sentence
+                continue
+            use.originals += 1
+            return None, each.contest
         use.originals += 1
-        return None
+        return None, None
 
     def _holds(self, each: _Fitting, kernel: GpuKernel, launch: Launch) -> bool:
         version = each.use.version
@@ -92,7 +104,7 @@ class GpuDispatch:
                 if not each.refused:
                     module = parse_module(each.version.ir)
                     function = self._gpu.function(self._load(each.version), kernel.name)
-                    yield _Fitting(each, function, module.functions[kernel.name])
+                    yield _Fitting(each, function, module.functions[kernel.name], Contest(self._gpu.driver))
             except (KernelwrightError, DriverError) as error:
                 each.refused = error.message
 

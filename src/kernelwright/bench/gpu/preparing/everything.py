@@ -7,7 +7,7 @@ FOLDER/rates/            microbenchmarks (``measured_rates.py``)
 FOLDER/suite/NAME/       the program, what it gave on the virtual GPU, and what kw check finds in it
 FOLDER/winners/PROGRAM/  what searches have found (``preparing/winners.py``)
 FOLDER/programs/         whole programs with those inside (``programs.py``)
-FOLDER/searches/         recordings to search on (``preparing/searches.py``)
+FOLDER/searches/         recordings to search on (``preparing/measured_search.py``)
 FOLDER/explored/         what explorations have found (``preparing/explored.py``)
 FOLDER/runtime/          our CUDA runtime under NVIDIA's names, for programs that nvcc builds there
 FOLDER/site/             NVIDIA's binding of the driver and pytest, for the Python named
@@ -34,7 +34,7 @@ from kernelwright.bench.gpu.cases import CASES, SEED, Case, Shape
 from kernelwright.bench.gpu.images import ARCH, ARCHES
 from kernelwright.bench.gpu.measured_rates import ESTIMATED, prepare_rates
 from kernelwright.bench.gpu.preparing.explored import prepare_explored
-from kernelwright.bench.gpu.preparing.searches import prepare_searches
+from kernelwright.bench.gpu.preparing.measured_search import prepare_searches
 from kernelwright.bench.gpu.preparing.winners import QUICK, finished_runs, prepare_winners
 from kernelwright.bench.gpu.programs import prepare_programs
 from kernelwright.bench.gpu.sanitizer import check_program

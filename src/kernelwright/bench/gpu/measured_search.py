@@ -1,6 +1,6 @@
 """Searches that a GPU's own times lead: what evolution finds there, and how much of it the timing model would have said.
 
-The launches are those that a search on the virtual GPU was judged by (``preparing/searches.py``), and so is the program: what
+The launches are those that a search on the virtual GPU was judged by (``preparing/measured_search.py``), and so is the program: what
 the two find can be held against each other. Needs llvmlite, and z3 for the proofs.
 """
 
@@ -73,7 +73,7 @@ def bring_runtime(folder: Path) -> None:
 
 def _in_its_own_process(place: Path, ordinal: int) -> Row:
     """The workers of a search are copies of the process that begins it, which must have no threads of anything else."""
-    words = [sys.executable, "-P", "-m", "kernelwright.bench.gpu.searches", str(place), str(ordinal)]
+    words = [sys.executable, "-P", "-m", "kernelwright.bench.gpu.measured_search", str(place), str(ordinal)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     done = subprocess.run(words, env=environment, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S)
     if done.returncode:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from kernelwright.bench.gpu.searches import MODEL, PROCESSORS, RUNTIME, SUBJECT
+from kernelwright.bench.gpu.measured_search import MODEL, PROCESSORS, RUNTIME, SUBJECT
 from kernelwright.bench.result import Say
 from kernelwright.codegen.simt.launching import runtime_library
 from kernelwright.device.timing_model import native_loops
