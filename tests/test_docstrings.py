@@ -105,9 +105,7 @@ def test_functions_and_methods_say_what_they_do_and_raise() -> None:
         for title, function, owner in functions(tree):
             seen += 1
             text = ast.get_docstring(function) or ""
-            exempt = owner is not None and (
-                name.startswith(LATER) or is_setter(function) or function.name.startswith("visit_")
-            )
+            exempt = owner is not None and (name.startswith(LATER) or is_setter(function))
             if not text and not exempt and (owner is None or function.name not in described_elsewhere(owner, known)):
                 silent.append(f"{name}:{function.lineno} {title}")
             is_help = name.startswith(HELP) and title == "command"
