@@ -199,12 +199,15 @@ class Cache:
         self.limit_bytes = limit_bytes
 
     def path(self, kind: str, key: str) -> Path:
+        """The file of an entry, there or not: ``KIND/ab/cdef...`` for the key ``abcdef...``."""
         return self.folder / kind / key[:2] / key[2:]
 
     def get(self, kind: str, key: str) -> bytes | None:
+        """The bytes that ``put`` wrote; None where there are none, or where they are damaged or cannot be read."""
         return read_entry(kind, key, str(self.folder))
 
     def put(self, kind: str, key: str, payload: bytes) -> None:
+        """Writes an entry with its checksum, in one step, in place of an earlier one; does nothing where the disk is full or read-only."""
         path = self.path(kind, key)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

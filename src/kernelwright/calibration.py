@@ -66,6 +66,7 @@ class Calibration:
 
     @property
     def is_measured(self) -> bool:
+        """Whether it was fitted to any measured times; else its factors are the table's own or were given by hand."""
         return self.rows > 0
 
     def __str__(self) -> str:
@@ -86,9 +87,11 @@ class Calibration:
         return Calibration(**{**asdict(self), name: value})
 
     def as_json(self) -> dict[str, Any]:
+        """All constants with the number of the format, as ``load`` reads them from a file."""
         return {"format": FORMAT, **asdict(self), "left_alone": list(self.left_alone)}
 
     def save(self, path: Path) -> None:
+        """Writes ``as_json`` to a file that ``load`` reads, in place of what is there. Raises ``OSError``."""
         path.write_text(json.dumps(self.as_json(), indent=2) + "\n")
 
 

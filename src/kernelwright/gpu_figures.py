@@ -65,6 +65,7 @@ class Multiprocessor:
 
     @property
     def threads(self) -> int:
+        """The most threads it holds at a time."""
         return self.warps * WARP
 
 
@@ -117,6 +118,7 @@ class Gpu:
 
     @property
     def dram_bytes_per_cycle(self) -> float:
+        """DRAM bandwidth of the whole chip, in bytes per cycle of its highest clock."""
         return self.dram_gb_per_s * 1e3 / self.clock_mhz
 
     def source(self, figure: str) -> str:

@@ -19,8 +19,12 @@ WARP = 32
 class Names(Protocol):
     """The names of the source, for a guard that is put into words."""
 
-    def argument(self, index: int) -> str: ...
-    def variable(self, name: str) -> str: ...
+    def argument(self, index: int) -> str:
+        """What the source calls the argument with this index, from 0."""
+
+    def variable(self, name: str) -> str:
+        """What the source calls a device variable, by its mangled name."""
+
     def constant(self, value: str) -> str:
         """A constant as people write it."""
 
@@ -44,9 +48,11 @@ class LaunchFacts:
 class Guard(Protocol):
     """A frozen value; its text is what journals and proofs call it by."""
 
-    def holds(self, facts: LaunchFacts) -> bool: ...
+    def holds(self, facts: LaunchFacts) -> bool:
+        """Whether a launch has what it asks; False where that is unknown."""
 
-    def in_words(self, names: Names) -> str: ...
+    def in_words(self, names: Names) -> str:
+        """What it asks of a launch, for people, in the names of the source."""
 
     def as_python(self) -> str:
         """As a test of ``grid``, ``block`` and ``arguments``, with the functions of an exported ``load.py``."""

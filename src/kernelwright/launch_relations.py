@@ -72,6 +72,7 @@ class Quantity:
         return self._called(f"variable {self.name}" if self.name else f"argument {self.index}")
 
     def in_words(self, names: Names) -> str:
+        """For people: ``grid.x``, ``n``, ``bytes behind rows``, in the names of the source."""
         if self.name:
             return self._called(names.variable(self.name))
         return self._called(names.argument(self.index) if self.source in ("argument", "bytes") else "")
@@ -84,6 +85,7 @@ class Quantity:
         return f"{argument} at byte {self.offset}" if self.offset else argument
 
     def as_python(self) -> str:
+        """As an exported ``load.py`` computes it."""
         if self.source in ("grid", "block"):
             return f"_triple({self.source})[{self.index}]"
         if self.source == "bytes":
@@ -93,6 +95,7 @@ class Quantity:
         return f"int.from_bytes({part}, 'little', signed={self.signed})"
 
     def as_c(self) -> str:
+        """As an exported header computes it, in 128 bits; it clears ``known`` where a launch has no such number."""
         if self.source in ("grid", "block"):
             return f"(__int128){self.source}[{self.index}]"
         if self.source == "bytes":
@@ -111,6 +114,7 @@ class Product:
     quantities: tuple[Quantity, ...] = ()
 
     def of(self, facts: LaunchFacts) -> int | None:
+        """Its value in a launch; None where a quantity has none."""
         value = self.factor
         for quantity in self.quantities:
             found = quantity.of(facts)
@@ -120,10 +124,12 @@ class Product:
         return value
 
     def written(self, how: Callable[[Quantity], str]) -> str:
+        """``2 * a * b``, with each quantity as ``how`` writes it."""
         parts = [] if self.factor == 1 and self.quantities else [str(self.factor)]
         return " * ".join([*parts, *map(how, self.quantities)])
 
     def as_c(self) -> str:
+        """As an exported header computes it; an overflow clears ``known``."""
         text = _number_in_c(self.factor)
         for quantity in self.quantities:
             text = f"kw_times({text}, {quantity.as_c()}, &known)"
@@ -195,6 +201,8 @@ class Relation:
         return f"{_written(self.left, str)} {self.comparison} {_written(self.right, str)}"
 
     def in_words(self, names: Names) -> str:
+        """For people, in the names of the source: ``n * m <= 1024``."""
+
         def called(quantity: Quantity) -> str:
             return quantity.in_words(names)
 
@@ -237,6 +245,7 @@ class Divisible:
         return f"{_written(self.sum, str)} is divisible by {self.by}"
 
     def in_words(self, names: Names) -> str:
+        """For people, in the names of the source: ``n is divisible by 4``."""
         return f"{_written(self.sum, lambda quantity: quantity.in_words(names))} is divisible by {self.by}"
 
     def as_python(self) -> str:

@@ -60,6 +60,7 @@ class LruCache(Generic[K, V]):
         return found
 
     def clear(self) -> None:
+        """Drops all values."""
         self._values.clear()
         self.bytes = 0
 

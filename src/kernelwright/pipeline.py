@@ -73,6 +73,7 @@ class Unit:
 
     @functools.cached_property
     def clang(self) -> Clang:
+        """The clang that reads it. Raises ``ToolError`` or ``Misuse`` where ``find_clang`` does."""
         return _clang_for(self.options)
 
     @functools.cached_property
@@ -187,6 +188,7 @@ class Unit:
 
     @functools.cached_property
     def cubin(self) -> bytes:
+        """Machine code for the architecture of the options, an ELF file."""
         return self.assembled[0]
 
     @property
@@ -277,6 +279,7 @@ class Program:
 
     @functools.cached_property
     def clang(self) -> Clang:
+        """The clang that reads its units, also of a program without any."""
         return self.units[0].clang if self.units else _clang_for(self.options)
 
     @property
@@ -290,9 +293,11 @@ class Program:
         return tuple(kernel.name for unit in self.units for kernel in unit.module.kernels)
 
     def ptx(self) -> str:
+        """The PTX of its only unit. Raises ``Misuse`` for a program of several or none."""
         return self._only().ptx
 
     def cubin(self) -> bytes:
+        """Machine code of its only unit, an ELF file. Raises ``Misuse`` for a program of several or none."""
         return self._only().cubin
 
     def lines(self, kernel: str) -> list[SourceLine]:

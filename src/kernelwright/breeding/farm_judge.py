@@ -42,6 +42,7 @@ class ProgramJudge:
 
     @property
     def jobs(self) -> int:
+        """Worker processes of the farm, which is how many programs are judged at a time."""
         return self._farm.workers
 
     @property
@@ -90,6 +91,7 @@ class ProgramJudge:
         return None if fitness is None else Evaluated(worth_of(fitness), "")
 
     def close(self) -> None:
+        """Ends the farm's worker processes."""
         self._farm.close()
 
     def __enter__(self) -> ProgramJudge:

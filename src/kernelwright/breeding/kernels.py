@@ -30,7 +30,8 @@ class Gpu(Protocol):
     """Holds one image at a time."""
 
     @property
-    def arch(self) -> str: ...
+    def arch(self) -> str:
+        """The architecture that images are compiled for, as ``sm_80``."""
 
     def load(self, image: Image) -> None:
         """Instead of the one before."""
@@ -38,7 +39,8 @@ class Gpu(Protocol):
     def launch(self, kernel: str, grid: tuple[int, int], threads: int, arrays: Sequence[NDArray[Any]]) -> Fault | None:
         """Runs a kernel that takes the arrays, and writes to those that are not read-only."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Releases the GPU and the image; it cannot be used afterwards."""
 
 
 class Kernels:
@@ -54,6 +56,7 @@ class Kernels:
 
     @property
     def arch(self) -> str:
+        """The architecture that images are compiled for, as ``sm_80``."""
         return self._gpu.arch
 
     def run(self, image: Image) -> list[Answers | None]:

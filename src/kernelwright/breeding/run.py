@@ -47,6 +47,7 @@ class Settings:
             raise Misuse("a program without time has no fitness", hint="--timeout 10")
 
     def as_json(self) -> dict[str, Any]:
+        """The settings by field name, as a run's facts keep them; ``from_json`` reads it."""
         return asdict(self)
 
     @classmethod
@@ -143,6 +144,7 @@ class BreedRun(Run[str]):
 
     @property
     def problem_path(self) -> Path:
+        """The file that defines the problem, as it was named when the run began."""
         return Path(self.facts["problem"]["path"])
 
     @property

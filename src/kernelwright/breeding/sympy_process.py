@@ -26,6 +26,7 @@ class pdiv(sympy.Function):  # type: ignore[misc]
 
     @classmethod
     def eval(cls, a: Any, b: Any) -> Any:
+        """1 for a divisor that is 0 or equals ``a``, the quotient for one that is never 0; None, which leaves it unevaluated, else."""
         if b.is_zero or a == b:
             return sympy.Integer(1)
         return a / b if b.is_nonzero else None

@@ -97,15 +97,18 @@ class LazyGroup(TyperGroup):
     """A command group that knows names and one-line helps without importing the commands."""
 
     def invoke(self, ctx: click.Context) -> Any:
+        """Runs the command; Ctrl-C leaves as ``_Interrupted``, which typer does not catch."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
             raise _Interrupted from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands in the order of the table ``COMMANDS``."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The imported command where it is the one to be run or completed, else one with name and help only; None: there is none."""
         if cmd_name not in COMMANDS:
             return None
         module, group, line = COMMANDS[cmd_name]
@@ -120,6 +123,7 @@ class LazyGroup(TyperGroup):
         return listed
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """As click does it; for an unknown name it ends with a usage error that suggests similar ones."""
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
             near = [MEANT[name]] if name in MEANT else difflib.get_close_matches(name, COMMANDS, n=2)

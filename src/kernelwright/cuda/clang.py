@@ -64,9 +64,11 @@ class Clang:
 
     @property
     def major(self) -> int:
+        """The major number of its LLVM: 22 for clang 22.1."""
         return _major(self.version)
 
     def fingerprint(self) -> str:
+        """Equal for clangs that give equal results for equal flags: version, origin and flags for headers."""
         return "\0".join((self.version, self.origin, *self.header_flags, *self.cuda_flags))
 
 

@@ -45,6 +45,7 @@ class SourceOptions:
     """Flags for the host side alone, as ``-Xcompiler`` gives them."""
 
     def flags(self) -> list[str]:
+        """The command line options for clang that both passes get; ``arch`` and ``host`` are not among them."""
         flags = [f"-I{i}" for i in self.include] + [f"-D{d}" for d in self.define] + [f"-U{u}" for u in self.undefine]
         if self.std:
             flags.append(f"-std={self.std}")

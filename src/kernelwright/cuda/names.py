@@ -47,6 +47,7 @@ class NameReader:
         self.at = at
 
     def name(self) -> str:
+        """The next name as C++ writes it, with namespaces and template arguments; ``at`` is behind it afterwards."""
         if self.text[self.at] != "N":
             found = self._part()
             return found + (self._arguments() if self._next("I") else "")

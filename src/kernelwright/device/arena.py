@@ -78,6 +78,7 @@ class Buffer:
 
     @property
     def end(self) -> int:
+        """The address behind its last byte."""
         return self.address + self.size
 
 
@@ -258,6 +259,7 @@ class Arena:
         return self._peers.get(self.device, frozenset())
 
     def set_peers(self, peers: frozenset[int]) -> None:
+        """``peers``: numbers of the devices whose memory the device at work reaches from now on, besides its own."""
         self._peers[self.device] = peers
         self.version += 1
 
@@ -369,8 +371,7 @@ class Arena:
     def clear(self) -> None:
         """As ``reset``, but the memory of the buffers stays committed: new ones at their addresses are filled as ever, and soon.
 
-        For runs one after another, each of which begins with no buffer.
-        """
+        For runs one after another, each of which begins with no buffer."""
         self._check_open()
         self._written_to = max(self._written_to, self._next)
         self._live, self._starts, self._freed = [], [], {}
@@ -397,8 +398,7 @@ class Arena:
     def aside(self) -> Iterator[bool]:
         """Within, this process writes to a copy of its own, which is thrown away at the end: others see nothing of it, and what
         they write meanwhile stays. Gives whether that could be had; if not, nothing has changed. Buffers must not come or go.
-        Raises ``DeviceError`` when the memory cannot be mapped again.
-        """
+        Raises ``DeviceError`` when the memory cannot be mapped again."""
         size = min(_align(self._next, _PAGE) - self.base, self.reserve)
         protection = mmap.PROT_READ | mmap.PROT_WRITE
         private = mmap.MAP_PRIVATE | _MAP_NORESERVE | _MAP_FIXED

@@ -42,6 +42,7 @@ class Span:
                 _bytes(array)[:] = self._on_device_bytes(arena, array)
 
     def on_device(self, array: Array) -> int:
+        """The device address of the first byte of an array that lies in this stretch."""
         return self.address + _start(array) - self.start
 
     def _on_device_bytes(self, arena: Arena, array: Array) -> npt.NDArray[np.uint8]:

@@ -39,10 +39,12 @@ class Format:
 
     @property
     def largest(self) -> float:
+        """The largest finite number of the format."""
         return math.ldexp(2**self.precision - 1, self.maximum - self.precision + 1)
 
     @property
     def smallest_normal(self) -> float:
+        """The smallest positive number that is not subnormal."""
         return math.ldexp(1.0, self.minimum)
 
 

@@ -41,6 +41,7 @@ class Overread:
 
     @property
     def where(self) -> Location:
+        """The source line of the reading instruction, as far as its debug information says."""
         return location_of(self.origin)
 
     def message(self, arena: Arena) -> str:

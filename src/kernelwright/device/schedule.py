@@ -48,22 +48,27 @@ class Schedule:
 
     @classmethod
     def forward(cls) -> Schedule:
+        """Blocks and warps by rising number."""
         return cls("forward")
 
     @classmethod
     def reverse(cls) -> Schedule:
+        """Blocks and warps by falling number."""
         return cls("reverse")
 
     @classmethod
     def random(cls, seed: int) -> Schedule:
+        """Blocks and warps in an order drawn from ``seed``."""
         return cls("random", seed)
 
     @classmethod
     def subwarp(cls, groups: int, seed: int) -> Schedule:
+        """As ``random``, each warp split into ``groups`` groups of lanes that do not run in step."""
         return cls("subwarp", seed, groups)
 
     @classmethod
     def weak(cls, seed: int) -> Schedule:
+        """As ``random``, with global memory as weak as PTX's model has it."""
         return cls("weak", seed)
 
     def __str__(self) -> str:

@@ -101,6 +101,7 @@ class Dice:
         draft.sites = self.sites
 
     def one(self, values: Sequence[T]) -> T:
+        """One of the values, all equally likely; there must be one."""
         return values[int(self.random.random() * len(values))]
 
     def site(self, ids: Sequence[Id]) -> Id | None:

@@ -82,6 +82,7 @@ class Draft:
         return self.clones.get(id) if isinstance(id, str) else self.original.nodes.get(id)
 
     def is_live(self, id: Id) -> bool:
+        """Whether the instruction is known and not deleted."""
         return id not in self.dead and self.node(id) is not None
 
     def operands(self, id: Id) -> list[str]:
@@ -94,11 +95,13 @@ class Draft:
         return [self.broken.get((id, n), value) for n, value in enumerate(self.operands(id))]
 
     def known(self, id: Id) -> Node:
+        """The instruction, deleted or not. There must be one."""
         node = self.node(id)
         assert node is not None
         return node
 
     def block_of(self, id: Id) -> int:
+        """The number of the block that it stands in now."""
         found = self._block.get(id)
         return self.known(id).block if found is None else found
 
@@ -220,12 +223,14 @@ class Draft:
         self.touched[node.id] = None
 
     def move(self, id: Id, before: Id) -> None:
+        """Puts the instruction in front of ``before``, in that one's block, and behind its phis."""
         block = self.block_of(id)
         self._own(block).remove(id)
         self._put(id, before)
         self.touched[id] = None
 
     def swap(self, first: Id, second: Id) -> None:
+        """Two instructions change places, within a block or between two."""
         a, b = self.block_of(first), self.block_of(second)
         one, other = self._own(a), self._own(b)
         at, to = one.index(first), other.index(second)

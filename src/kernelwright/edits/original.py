@@ -78,10 +78,12 @@ class Node:
 
     @property
     def is_phi(self) -> bool:
+        """Whether it has an operand for each block that leads to its own."""
         return bool(self.blocks)
 
     @property
     def touches_memory(self) -> bool:
+        """Whether it may read or write memory, as far as its opcode says: any call counts."""
         return self.instruction.opcode in _MEMORY
 
     @property

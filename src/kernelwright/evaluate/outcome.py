@@ -96,6 +96,7 @@ class Ok:
         return tuple(known[name] for name in names)
 
     def as_json(self) -> dict[str, Any]:
+        """As journals keep it; time in microseconds. ``outcome_from_json`` reads it."""
         return {"ok": True, "time_us": self.time_us, "error": self.error, "metrics": dict(self.metrics)}
 
     def __str__(self) -> str:
@@ -116,6 +117,7 @@ class Rejected:
             raise ValueError(f"{self.stage!r} is no stage; the stages are {', '.join(STAGES)}")
 
     def as_json(self) -> dict[str, Any]:
+        """As journals keep it; ``outcome_from_json`` reads it."""
         return {"ok": False, "stage": self.stage, "reason": self.reason, "where": self.where}
 
     def __str__(self) -> str:

@@ -62,18 +62,23 @@ class Expert:
         return self._checked([decision_text("size", (d,), of[d.level]) for d in found])
 
     def threads(self, *dims: str) -> Expert:
+        """These dims run over the threads of a block. Raises ``Misuse`` for unknown dims, and where decisions or rules exclude it."""
         return self._kinds("THREAD", dims)
 
     def blocks(self, *dims: str) -> Expert:
+        """These dims run over the blocks of the grid. Raises ``Misuse`` for unknown dims, and where decisions or rules exclude it."""
         return self._kinds("BLOCK", dims)
 
     def loops(self, *dims: str) -> Expert:
+        """These dims are loops of each thread. Raises ``Misuse`` for unknown dims, and where decisions or rules exclude it."""
         return self._kinds("LOOP", dims)
 
     def unrolled(self, *dims: str) -> Expert:
+        """These dims are written out as straight code. Raises ``Misuse`` for unknown dims, and where decisions or rules exclude it."""
         return self._kinds("UNROLL", dims)
 
     def vectors(self, *dims: str) -> Expert:
+        """These dims are one vector access each. Raises ``Misuse`` for unknown dims, and where decisions or rules exclude it."""
         return self._kinds("VECTOR", dims)
 
     def staged(self, *operands: str) -> Expert:

@@ -73,6 +73,7 @@ class KernelJudge:
 
     @property
     def jobs(self) -> int:
+        """Worker processes that build and time kernels."""
         return self._pool.workers
 
     def __call__(self, batch: Sequence[Decisions]) -> Iterator[tuple[int, Evaluated]]:
@@ -108,6 +109,7 @@ class KernelJudge:
         return read_answer(found).outcome
 
     def close(self) -> None:
+        """Ends the worker processes."""
         self._pool.close()
 
     def __enter__(self) -> KernelJudge:

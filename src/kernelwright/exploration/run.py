@@ -66,6 +66,7 @@ class ExploreSettings:
             raise Misuse(f"a batch of {self.batch} kernels is no number from 1 up", hint="batch=8")
 
     def as_json(self) -> dict[str, Any]:
+        """By field name, as a run's facts keep it; ``from_json`` reads it."""
         return asdict(self)
 
     @classmethod

@@ -133,10 +133,12 @@ class Subject:
 
     @cached_property
     def family(self) -> Family:
+        """What declares the computation for any sizes: of the person's file, or of the library."""
         return self.own.family(self.computation) if self.own else example(self.computation)
 
     @cached_property
     def declared(self) -> Computation:
+        """The computation at these sizes. Raises ``Misuse``, with the line of a person's file, for what cannot be declared."""
         sizes = dict(self.sizes)
         sizes |= {size.name: size_at_launch(size.name, sizes[size.name], size.multiple) for size in self.dynamic}
         if self.own is None:
@@ -146,6 +148,7 @@ class Subject:
 
     @cached_property
     def backbone(self) -> Backbone:
+        """Loops, dims and instructions that all its kernels have in common."""
         return self.declared.backbone()
 
     @cached_property
@@ -155,6 +158,7 @@ class Subject:
 
     @property
     def gpu(self) -> Gpu:
+        """The figures of the GPU that kernels are for. Raises ``Misuse`` for a device that is not known."""
         return virtual_gpu(self.device)
 
     def __str__(self) -> str:

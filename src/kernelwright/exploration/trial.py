@@ -182,6 +182,7 @@ class Trials:
         return max(1, min(BLOCKS, kernel.grid[0], MOST_WORK // block_work(self.subject, kernel))), 1, 1
 
     def close(self) -> None:
+        """Releases the device memory, where it was made here."""
         if self._owner:
             self._arena.close()
 

@@ -29,7 +29,8 @@ class Executor(Protocol[Result]):
         """What each individual of the image gives, in their order; None for one that another has stopped: it is compiled and
         run again without that one. At least one is not None."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Releases the device and what is loaded there."""
 
 
 @dataclass(frozen=True)
@@ -109,5 +110,6 @@ class BundleRunner(Generic[T]):
                     yield members[key][individual], result, share
 
     def close(self) -> None:
+        """Closes the executor, if there is one."""
         if self._executor is not None:
             self._executor.close()

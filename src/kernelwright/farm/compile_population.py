@@ -20,10 +20,12 @@ class Built:
 
     @property
     def kernel(self) -> str:
+        """The name of the kernel in the image."""
         return self.image.places[self.individual][0]
 
     @property
     def slot(self) -> int:
+        """The individual's place among those of its kernel: the block's y index."""
         return self.image.places[self.individual][1]
 
 

@@ -79,6 +79,7 @@ class Worker:
         return found
 
     def close(self) -> None:
+        """Closes our ends of its connections; that of ``life_line`` kills a process that still runs."""
         self.post.close()
         self.their_end.close()
         os.close(self.life_line)

@@ -40,6 +40,7 @@ class Raised:
 
     @property
     def reason(self) -> str:
+        """The error on one line: ``ValueError: no such thing``."""
         return f"{type(self.error).__name__}: {self.error}"
 
     def __str__(self) -> str:

@@ -31,6 +31,7 @@ class Derivation:
 
     @property
     def used(self) -> int:
+        """How many integers of the genotype were read at least once."""
         return min(len(self.choices), self.codons)
 
     @property

@@ -101,6 +101,7 @@ class Problem:
 
     @property
     def language(self) -> Grammar:
+        """The grammar, read where it was given as text or path."""
         assert isinstance(self.grammar, Grammar)
         return self.grammar
 
@@ -119,10 +120,12 @@ class Problem:
 
     @property
     def answer_type(self) -> Type:
+        """``int``, ``unsigned``, ``float`` or ``double``: the first word of ``answer``."""
         return self.answer.split()[0]  # type: ignore[return-value]
 
     @property
     def answer_name(self) -> str:
+        """The variable that programs leave their answer in: the second word of ``answer``."""
         return self.answer.split()[1]
 
     @cached_property

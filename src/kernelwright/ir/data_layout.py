@@ -38,6 +38,7 @@ class DataLayout:
             {"i": self._integers, "f": self._floats, "v": self._vectors}[entry[0]][int(head)] = values[0]
 
     def pointer_size(self, address_space: int = 0) -> int:
+        """Bytes of a pointer; one into an address space that the text does not mention has the size of space 0."""
         return self._pointers.get(address_space, self._pointers[0])[0]
 
     def bits(self, type: Type) -> int:

@@ -141,6 +141,7 @@ class Instruction(Value, Local):
 
     @property
     def is_terminator(self) -> bool:
+        """Whether it ends its block: a branch, a return, ``unreachable`` and the like."""
         return self.opcode in TERMINATORS
 
     @property
@@ -150,6 +151,7 @@ class Instruction(Value, Local):
 
     @property
     def is_phi(self) -> bool:
+        """Whether its value depends on the block that control came from."""
         return self.opcode == "phi"
 
     @property
@@ -159,6 +161,7 @@ class Instruction(Value, Local):
 
     @property
     def function(self) -> Function | None:
+        """The function of its block; None for an instruction in no block, or in a block of no function."""
         return self.parent.parent if self.parent is not None else None
 
     # -- phi
@@ -419,6 +422,7 @@ class Function(Value):
 
     @property
     def is_declaration(self) -> bool:
+        """Whether it has no body here."""
         return not self.blocks
 
     @property
@@ -428,10 +432,12 @@ class Function(Value):
 
     @property
     def is_intrinsic(self) -> bool:
+        """Whether LLVM itself defines what it does (``llvm.*``)."""
         return self.name.startswith("llvm.")
 
     @property
     def return_type(self) -> Type:
+        """``void`` for one that returns nothing."""
         return self.function_type.result
 
     @property

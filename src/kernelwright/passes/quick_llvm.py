@@ -156,26 +156,31 @@ class Module(_Reference):
         return _filled("PrintModuleToString", self)
 
     def as_bitcode(self) -> bytes:
+        """The module as LLVM writes it to a ``.bc`` file."""
         data, size = c_char_p(), c_size_t()
         _calls["WriteBitcodeToString"](self, byref(data), byref(size))
         return string_at(data, size.value)
 
     def verify(self) -> None:
+        """Raises ``RuntimeError`` with LLVM's message for a module that is not well formed."""
         said = c_char_p()
         if _calls["VerifyModule"](self, byref(said)) & 0xFF:  # a C++ bool
             raise RuntimeError(_decoded(said))
 
     def link_in(self, other: Module) -> None:
+        """Moves all of ``other`` here, which cannot be used afterwards. Raises ``RuntimeError`` with LLVM's message."""
         said = c_char_p()
         if _calls["LinkModules"](self, other, byref(said)):
             raise RuntimeError(_decoded(said))
 
     @property
     def functions(self) -> Iterator[Value]:
+        """Functions of the module, declared and defined ones, in its order."""
         return _each("ModuleFunctionsIter", "FunctionsIterNext", self)
 
     @property
     def data_layout(self) -> str:
+        """LLVM's data layout string; can be assigned."""
         return _filled("GetDataLayout", self)
 
     @data_layout.setter
@@ -184,6 +189,7 @@ class Module(_Reference):
 
     @property
     def triple(self) -> str:
+        """The target triple, as ``nvptx64-nvidia-cuda``; can be assigned."""
         return _filled("GetTarget", self)
 
     @triple.setter
@@ -196,6 +202,7 @@ class Value(_Reference):
 
     @property
     def name(self) -> str:
+        """The name without ``@`` or ``%``; can be assigned."""
         return str(_calls["GetValueName"](self).decode())
 
     @name.setter
@@ -204,6 +211,7 @@ class Value(_Reference):
 
     @property
     def is_declaration(self) -> int:
+        """1 for a function without a body here, else 0."""
         return int(_calls["IsDeclaration"](self))
 
     def _set_linkage(self, linkage: str) -> None:
@@ -214,20 +222,24 @@ class Value(_Reference):
 
     @property
     def attributes(self) -> Iterator[bytes]:
+        """The attributes of a function as text, one after another."""
         found = _calls["FunctionAttributesIter"](self)
         while text := _calls["AttributeListIterNext"](found):
             yield c_char_p(text).value or b""
 
     def add_function_attribute(self, name: str) -> None:
+        """``name`` is that of an attribute without a value, as ``alwaysinline``."""
         kind = _calls["GetEnumAttributeKindForName"](name.encode(), len(name))
         _calls["AddFunctionAttr"](self, kind)
 
     @property
     def blocks(self) -> Iterator[Value]:
+        """The blocks of a function in order; a declaration has none."""
         return _each("FunctionBlocksIter", "BlocksIterNext", self)
 
     @property
     def arguments(self) -> Iterator[Value]:
+        """The arguments of a function in order."""
         return _each("FunctionArgumentsIter", "ArgumentsIterNext", self)
 
 
@@ -236,6 +248,7 @@ class Target(_Reference):
 
     @classmethod
     def from_triple(cls, triple: str) -> Target:
+        """Raises ``RuntimeError`` with LLVM's message for a triple that this LLVM has no target for."""
         said = c_char_p()
         found = cls(_calls["GetTargetFromTriple"](triple.encode(), byref(said)))
         if found._as_parameter_ is None:
@@ -245,9 +258,11 @@ class Target(_Reference):
 
     @property
     def name(self) -> str:
+        """LLVM's short name of the target, as ``nvptx64``."""
         return str(_calls["GetTargetName"](self).decode())
 
     def create_target_machine(self, cpu: str, features: str, opt: int) -> Machine:
+        """``opt``: level of code generation, 0 to 3. Raises ``RuntimeError`` where LLVM makes none."""
         texts = (text.encode() for text in (self._triple, cpu, features))
         made = Machine(_calls["CreateTargetMachine"](self, *texts, opt, b"default", b"jitdefault", 0, 0, b""))
         if made._as_parameter_ is None:
@@ -257,9 +272,11 @@ class Target(_Reference):
 
 class Machine(_Reference):
     def set_asm_verbosity(self, verbose: bool) -> None:
+        """Whether assembly has comments."""
         _calls["SetTargetMachineAsmVerbosity"](self, verbose)
 
     def emit_assembly(self, module: Module) -> str:
+        """The module's assembly, of NVPTX its PTX. Raises ``RuntimeError`` with LLVM's message."""
         said = c_char_p()
         buffer = _calls["TargetMachineEmitToMemory"](self, module, 0, byref(said))
         if buffer is None:

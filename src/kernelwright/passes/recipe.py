@@ -26,13 +26,20 @@ class PassRecipe(Protocol):
     """What this file asks of a recipe (``edits.Recipe``); the rest of it stands in the variant's text."""
 
     @property
-    def level(self) -> int: ...
+    def level(self) -> int:
+        """LLVM's optimisation level, 0 to 3."""
+
     @property
-    def rounds(self) -> int: ...
+    def rounds(self) -> int:
+        """How often the pipeline runs, 1 to 4."""
+
     @property
-    def passes(self) -> tuple[str, ...]: ...
+    def passes(self) -> tuple[str, ...]:
+        """Passes that run after the pipeline, in this order."""
+
     @property
-    def without(self) -> tuple[str, ...]: ...
+    def without(self) -> tuple[str, ...]:
+        """Passes that are left out of the pipeline."""
 
 
 EXTRA: dict[str, Callable[[Any], None]] = {

@@ -88,13 +88,16 @@ class Worker:
 
     @property
     def alive(self) -> bool:
+        """Whether its process runs."""
         return self._process.poll() is None
 
     @property
     def busy(self) -> bool:
+        """Whether a call is being served."""
         return self._busy.locked()
 
     def call(self, function: Callable[..., R], args: tuple[Any, ...], timeout_s: float) -> R:
+        """What ``function(*args)`` returns or raises in the worker. Raises ``ToolError`` when that takes too long, or why it ended."""
         with self._busy:
             deadline = time.monotonic() + timeout_s
             if not self._configured:
@@ -105,6 +108,7 @@ class Worker:
             return result
 
     def close(self) -> None:
+        """Ends the process at once, a call under way included."""
         self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout, self._log):

@@ -33,6 +33,7 @@ class Edited:
 
     @classmethod
     def by(cls, original: Original, draft: Draft) -> Edited:
+        """The kernel as the draft's edits leave it."""
         return cls(original, draft, draft.moved)
 
 

@@ -51,6 +51,7 @@ class Reference:
 
     @property
     def kernels(self) -> frozenset[str]:
+        """Mangled names of the kernels that the original launched."""
         return frozenset(made.launch.kernel for made in self.run.launches)
 
     @property
@@ -60,6 +61,7 @@ class Reference:
 
     @property
     def launches(self) -> int:
+        """The most launches that a variant's run may make: twice the original's and 16."""
         return 2 * len(self.run.launches) + 16
 
 

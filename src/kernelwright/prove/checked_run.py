@@ -46,9 +46,11 @@ class Runnable(Protocol):
     """A case, recorded, written or changed."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What the case is called in reports."""
 
-    def run(self, runner: Runner, kernel: str, /) -> Output: ...
+    def run(self, runner: Runner, kernel: str, /) -> Output:
+        """Makes the case's launches, of ``kernel`` where they name none. Raises ``Stopped`` when one fails."""
 
 
 @dataclass(frozen=True)
@@ -135,9 +137,11 @@ class Device:
             self._kept = None
 
     def places(self, kernel: Function) -> Places:
+        """The places of a kernel's instructions, kept from run to run."""
         return self._places.get_or_make(id(kernel), lambda: Places(kernel))
 
     def fences(self, kernel: HostKernel) -> FencesOf:
+        """The fences in a kernel's compiled code, kept from run to run."""
         return self._fences.get_or_make(id(kernel), lambda: FencesOf(kernel))
 
 

@@ -28,6 +28,7 @@ class Domain:
 
     @property
     def is_guarded(self) -> bool:
+        """Whether any kernel has a guard; without one the variant is meant for every launch."""
         return bool(self._guards)
 
     def broken_by(self, run: CaseRun) -> str:

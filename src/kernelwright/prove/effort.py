@@ -53,12 +53,15 @@ class Effort:
         return min(self.aims, 3 * self.changes, self.work // (4 * max(work, 1)))
 
     def other_orders(self, seed: int) -> tuple[Schedule, ...]:
+        """The reverse schedule and ``orders`` random ones."""
         return (Schedule.reverse(), *(Schedule.random(seed * 100 + n) for n in range(self.orders)))
 
     def weak_orders(self, seed: int) -> tuple[Schedule, ...]:
+        """``weak`` schedules of weak memory."""
         return tuple(Schedule.weak(seed * 64 + n) for n in range(self.weak))
 
     def split_warps(self, seed: int) -> tuple[Schedule, ...]:
+        """``sub_warps`` schedules for each size of lane group."""
         return tuple(Schedule.subwarp(g, seed * 100 + n) for n in range(self.sub_warps) for g in GROUPS)
 
 

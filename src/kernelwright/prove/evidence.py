@@ -53,6 +53,7 @@ class Check:
     evidence: tuple[Evidence, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
+        """As journals and ``kw prove --json`` have it; ``proof_from_json`` reads it."""
         return {
             "name": self.name,
             "status": self.status,

@@ -60,9 +60,11 @@ class Invariant:
 
     @property
     def holds(self) -> bool:
+        """Whether it held in all executions that were seen; without any it does."""
         return self.held == self.executions
 
     def as_json(self) -> dict[str, Any]:
+        """By field name; ``invariant_from_json`` reads it."""
         return asdict(self)
 
 

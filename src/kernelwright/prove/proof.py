@@ -41,6 +41,7 @@ class Proof:
 
     @property
     def label(self) -> Label:
+        """The worst label that a failed or missing check leaves; ``proven`` where all obligations hold and none failed."""
         failed = [CHECKS[check.name].label for check in self.checks if check.status == "failed"]
         not_run = {check.name: CHECKS[check.name].not_run for check in self.checks if check.status == "not run"}
         if not failed and "wrong" not in not_run.values() and self.obligations and all_hold(self.obligations):
@@ -65,6 +66,7 @@ class Proof:
         return next((c for c in self.checks if c.name == name), None) or _missing(name)
 
     def as_json(self) -> dict[str, Any]:
+        """As journals and ``kw prove --json`` have it; ``proof_from_json`` reads it."""
         return {
             "label": self.label,
             "seed": self.seed,

@@ -23,6 +23,7 @@ class Fittest:
     error: float
 
     def as_json(self) -> dict[str, Any]:
+        """A row of ``generations`` in ``kw evolve --json``; the time in microseconds."""
         return {"generation": self.generation, "time_us": self.time_us, "error": self.error}
 
 

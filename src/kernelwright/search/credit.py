@@ -30,6 +30,7 @@ class Credit:
 
     @property
     def weights(self) -> Mapping[str, float]:
+        """By kind its share, 0 to 1; a copy."""
         return dict(self._weight)
 
     def reward(self, kind: str, reward: float) -> None:

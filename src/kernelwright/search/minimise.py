@@ -172,6 +172,7 @@ class Pair(Generic[G]):
     def relation(
         self,
     ) -> Literal["independent", "only together", "more together", "less together", "exclude each other"]:
+        """How the gain together compares with the sum of both alone; differences up to ``TIE`` count as none."""
         gains = [gain for gain in self.alone if gain is not None]
         if self.together is None:
             return "exclude each other" if len(gains) == 2 else "independent"

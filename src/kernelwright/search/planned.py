@@ -93,6 +93,7 @@ class Planned(Generic[C]):
 
     @property
     def best(self) -> Result[C] | None:
+        """The preferred one of all accepted results so far; None before there is one."""
         return self._best.result
 
     @property

@@ -111,4 +111,5 @@ class Strategy(Protocol[C]):
         """Time is running out: whatever comes last (cleaning up) should come next."""
 
     @property
-    def progress(self) -> Progress[C]: ...
+    def progress(self) -> Progress[C]:
+        """The state of the search after the last batch that it was told."""

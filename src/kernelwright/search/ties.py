@@ -17,11 +17,16 @@ TIE = 0.005
 
 class Comparable(Protocol):
     @property
-    def objectives(self) -> tuple[float, ...] | None: ...
+    def objectives(self) -> tuple[float, ...] | None:
+        """What is made small, the first one deciding; None for what was rejected."""
+
     @property
-    def instructions(self) -> float: ...
+    def instructions(self) -> float:
+        """How many the kernels have, which decides between ties."""
+
     @property
-    def genes(self) -> int: ...
+    def genes(self) -> int:
+        """How many edits it has, which decides where instructions are equal, too."""
 
 
 R = TypeVar("R", bound=Comparable)
@@ -62,6 +67,7 @@ class Best(Generic[R]):
         self.result: R | None = None
 
     def offer(self, result: R) -> None:
+        """Adds an accepted result; ``result`` is the preferred one afterwards. Raises ``ValueError`` for a rejected one."""
         facts = _facts(result)
         if any(all(x <= y for x, y in zip(_facts(kept), facts, strict=True)) for kept in self._close):
             return

@@ -37,6 +37,7 @@ class Images:
 
     @property
     def in_words(self) -> str:
+        """For people: ``machine code of sm_80, PTX from sm_80 on``."""
         newer = [f"PTX from {arch} on" for arch in self.ptx]
         return ", ".join([*([f"machine code of {', '.join(self.cubin)}"] if self.cubin else []), *newer])
 
@@ -68,6 +69,7 @@ class HeaderKernel:
 
     @property
     def prefix(self) -> str:
+        """The name as C allows it in an identifier; ``kernel`` where nothing of it is left."""
         return re.sub(r"\W+", "_", self.name).strip("_") or "kernel"
 
 

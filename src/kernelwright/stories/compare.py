@@ -68,6 +68,7 @@ class Compared:
     notes: tuple[str, ...] = field(default=())
 
     def as_json(self) -> dict[str, Any]:
+        """By field name, as ``kw compare --json`` prints it."""
         return asdict(self)
 
 
@@ -80,6 +81,7 @@ class ComparedBred:
     notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
+        """By field name, as ``kw compare --json`` prints it."""
         return asdict(self)
 
 

@@ -69,6 +69,7 @@ class Obligations(Generic[C]):
         return [] if isinstance(found, Lost | Raised) else list(found)
 
     def close(self) -> None:
+        """Ends the worker process, if one was started."""
         self._pool.close()
 
 

@@ -142,6 +142,7 @@ class Proofs(Generic[C]):
         return next(iter(self._obligations.masked(candidate)), None)
 
     def close(self) -> None:
+        """Ends the worker processes."""
         self._pool.close()
         self._obligations.close()
 

@@ -45,6 +45,7 @@ class SourceText:
 
     @property
     def joined(self) -> str:
+        """The text as it is now, without the lines that were taken out."""
         return "\n".join(line for line in self.lines if line != _GONE)
 
     def with_line(self, at: int, line: str) -> SourceText:
@@ -65,6 +66,7 @@ class SourceText:
         return location.line - 1
 
     def remove_barrier(self, original: Original, edit: Edit) -> bool:
+        """Takes out the only ``__syncthreads()`` of the edit's line; False where the line has none or several."""
         at = self._line_of(original, edit)
         if isinstance(edit, Delete) and not is_barrier(original.nodes[edit.subject].instruction):
             return False
@@ -77,6 +79,7 @@ class SourceText:
         return True
 
     def unroll(self, original: Original, edit: Edit) -> bool:
+        """Puts an unroll pragma before the ``for`` or ``while`` that begins the edit's line; False where there is none."""
         assert isinstance(edit, Unroll)
         at = self._line_of(original, edit)
         loop = _LOOP.match(self.lines[at]) if at is not None else None
@@ -88,6 +91,7 @@ class SourceText:
         return True
 
     def restrict(self, original: Original, edit: Edit) -> bool:
+        """Adds ``__restrict__`` to the parameter; False where it has it or its declaration is not plain."""
         assert isinstance(edit, NoAlias)
 
         def promised(parameter: str) -> str | None:
@@ -97,6 +101,7 @@ class SourceText:
         return self._change_parameter(original, edit.index, promised)
 
     def fix_argument(self, original: Original, edit: Edit) -> bool:
+        """Assigns the number to the parameter first thing in the body; False for one that is ``const`` or not plain."""
         assert isinstance(edit, FixArgument)
         value, name = describe_value(edit.value), original.function.arguments[edit.index].name
         body = self._body_of(original)

@@ -44,6 +44,7 @@ class Tolerance:
 
     @property
     def is_exact(self) -> bool:
+        """Whether values must be equal bit by bit."""
         return self.absolute == 0.0 and self.relative == 0.0
 
     def __str__(self) -> str:
@@ -102,6 +103,7 @@ class SuiteProgram:
 
     @property
     def source_paths(self) -> tuple[Path, ...]:
+        """Paths of its sources in the package, in the order in which they are compiled."""
         return tuple(self.folder / source for source in self.sources)
 
 

@@ -25,6 +25,7 @@ class Interval:
 
     @property
     def is_empty(self) -> bool:
+        """Whether no threshold lies in it."""
         return self.above is not None and self.upto is not None and self.above >= self.upto
 
     def __contains__(self, threshold: int) -> bool:
@@ -62,6 +63,7 @@ class Interval:
         return f"({low}, inf]" if self.upto is None else f"({low}, {self.upto}]"
 
     def as_json(self) -> list[int | None]:
+        """``[above, upto]``, null for no bound; ``from_json`` reads it."""
         return [self.above, self.upto]
 
     @staticmethod

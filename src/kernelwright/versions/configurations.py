@@ -44,6 +44,7 @@ class Configuration:
         return sorted({c.value for c in self.compared if c.name == guard and c.legal})
 
     def add(self, ran: Ran) -> None:
+        """Adds one more run of this path: its time in microseconds, or its failure."""
         if ran.time_us is None:
             self.failure = ran.failure
             self.times.failed = True
@@ -51,6 +52,7 @@ class Configuration:
             self.times.values.append(ran.time_us)
 
     def as_json(self) -> dict[str, Any]:
+        """As the evidence file and the journal keep it; ``from_json`` reads it."""
         return {
             "compared": [c.as_json() for c in self.compared],
             "thresholds": self.thresholds,

@@ -44,6 +44,7 @@ class Conflict:
         return "; ".join(wants)
 
     def as_json(self) -> dict[str, Any]:
+        """A row of ``conflicts`` in ``kw tune --json``."""
         return {
             "datasets": list(self.datasets),
             "guard": self.guard,

@@ -44,6 +44,7 @@ class Candidate:
     failure: str = ""
 
     def as_json(self) -> dict[str, Any]:
+        """A row of ``tried``; the time in microseconds, null where it failed."""
         return {"threshold": self.threshold, "time_us": self.time_us, "failure": self.failure}
 
 
@@ -65,6 +66,7 @@ class Decision:
     """Whether values were collected again, because a choice above changed them."""
 
     def as_json(self) -> dict[str, Any]:
+        """A row of a dataset's decisions in ``kw tune --json``."""
         return {
             "guard": self.guard,
             "values": list(self.values),

@@ -66,6 +66,7 @@ class Versions:
 
     @property
     def forest(self) -> Forest:
+        """The guards as a chain: each is reached where the one before it was not taken."""
         return Forest.chain([guard.name for guard in self.guards])
 
     @property

@@ -32,6 +32,7 @@ class Edge:
     when_taken: bool = False
 
     def as_json(self) -> list[Any]:
+        """``[parent, child, when_taken]``"""
         return [self.parent, self.child, self.when_taken]
 
 
@@ -65,13 +66,16 @@ class Forest:
 
     @property
     def roots(self) -> tuple[str, ...]:
+        """Guards without a parent, in order: whether one is reached depends on no other."""
         below = {edge.child for edge in self.edges}
         return tuple(name for name in self.guards if name not in below)
 
     def parents(self, guard: str) -> tuple[Edge, ...]:
+        """The edges that lead to a guard, sorted; empty for a root."""
         return tuple(sorted(edge for edge in self.edges if edge.child == guard))
 
     def children(self, guard: str, when_taken: bool) -> tuple[str, ...]:
+        """Guards that are reached next where ``guard`` is taken, or is not, in order."""
         below = {e.child for e in self.edges if e.parent == guard and e.when_taken == when_taken}
         return tuple(name for name in self.guards if name in below)
 
@@ -99,6 +103,7 @@ class Forest:
         return found
 
     def as_json(self) -> dict[str, Any]:
+        """Guards in order and sorted edges."""
         return {"guards": list(self.guards), "edges": [edge.as_json() for edge in sorted(self.edges)]}
 
 
@@ -109,18 +114,22 @@ class Groups:
         self._leader: dict[str, str] = {}
 
     def add(self, name: str) -> None:
+        """A new name is a group of its own; a known one stays where it is."""
         self._leader.setdefault(name, name)
 
     def leader(self, name: str) -> str:
+        """The name that stands for a name's group; a new name is added."""
         self.add(name)
         while self._leader[name] != name:
             name = self._leader[name]
         return name
 
     def join(self, one: str, other: str) -> None:
+        """Makes one group of those of both names."""
         self._leader[self.leader(other)] = self.leader(one)
 
     def of(self, names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+        """These names by group, in the order in which they come."""
         found: dict[str, list[str]] = {}
         for name in names:
             found.setdefault(self.leader(name), []).append(name)
@@ -135,6 +144,7 @@ class Observed:
     below: dict[tuple[str, bool], set[str]] = field(default_factory=dict)
 
     def see(self, run: Iterable[Compared]) -> None:
+        """Adds the guards that a run met to ``order``, new ones at the end."""
         for each in run:
             if each.name not in self.order:
                 self.order.append(each.name)

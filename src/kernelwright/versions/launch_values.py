@@ -48,6 +48,7 @@ class LaunchValue:
         return None if value is None else max(1 - INFINITE, min(-value if self.is_negated else value, INFINITE - 1))
 
     def check(self, threshold: int) -> Relation:
+        """What a launch is asked so that the version runs from ``threshold`` on."""
         if self.is_negated:
             return Relation(self.sum, "<=", (Product(-threshold),))
         return Relation(self.sum, ">=", (Product(threshold),))

@@ -31,9 +31,11 @@ class LeftOut:
 
     @property
     def is_best(self) -> bool | None:
+        """Whether the time found is the best one but for what counts as the same; None where it is unknown."""
         return None if self.found_us is None else self.found_us <= self.best_us * (1 + self.relative)
 
     def as_json(self) -> dict[str, Any]:
+        """Times in microseconds; ``found_us`` null where it is unknown or the path fails."""
         found = self.found_us if self.found_us is not None and math.isfinite(self.found_us) else None
         return {"name": self.name, "best_us": self.best_us, "found_us": found, "is_best": self.is_best}
 

@@ -40,6 +40,7 @@ class Compared:
     """False where the program said that no threshold lets the version run here."""
 
     def as_json(self) -> list[Any]:
+        """``[name, value, taken]``, and ``false`` behind it where the version is not legal; ``from_json`` reads it."""
         return [self.name, self.value, self.taken, *([] if self.legal else [False])]
 
     @staticmethod

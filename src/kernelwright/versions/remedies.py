@@ -38,6 +38,7 @@ class Rule:
 
     @property
     def name(self) -> str:
+        """What its threshold is called: the guard's name, in ``-(...)`` where the negated value is compared."""
         return f"-({self.guard})" if self.from_below else self.guard
 
 
@@ -55,6 +56,7 @@ class Remedy:
         return f"{self.kind}: {', else '.join(parts)}, else the last version"
 
     def as_json(self) -> dict[str, Any]:
+        """Kind, guards with the versions they take, and thresholds by guard."""
         guards = [{"name": rule.name, "version_of": rule.guard} for rule in self.rules]
         return {"kind": self.kind, "guards": guards, "thresholds": self.tuning.thresholds}
 

@@ -56,9 +56,11 @@ class Resolution:
 
     @staticmethod
     def noisy(relative: float = 0.02, most_runs: int = 40) -> Resolution:
+        """For measured times. ``relative``: the share of the time that is to be told apart; at most ``most_runs`` runs each."""
         return Resolution(relative, least_runs=min(4, most_runs), most_runs=most_runs)
 
     def verdict(self, first: Times, second: Times) -> Verdict:
+        """How ``first`` compares with ``second``; one that failed is slower than any that did not. The rule is at the top of this file."""
         if first.failed or second.failed:
             if first.failed and second.failed:
                 return Verdict.TIE

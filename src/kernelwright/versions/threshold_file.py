@@ -120,6 +120,7 @@ class Evidence:
         return any(not known.times.failed for found in self.measured.values() for known in found)
 
     def write(self, path: Path) -> None:
+        """Writes it, as JSON, beside the threshold file ``path``. Raises ``OSError``."""
         datasets = {
             name: {"digest": self.digests.get(name, ""), "configurations": [c.as_json() for c in configurations]}
             for name, configurations in self.measured.items()

@@ -89,6 +89,7 @@ class Tuning:
 
     @property
     def runs(self) -> int:
+        """How often the program was run, on all datasets together."""
         return sum(dataset.runs for dataset in self.datasets)
 
 

@@ -69,6 +69,7 @@ class TuneRun(Run[Any]):
 
     @property
     def failures(self) -> int:
+        """Configurations that failed."""
         return sum(isinstance(row.outcome, Rejected) for row in self.rows())
 
     @property

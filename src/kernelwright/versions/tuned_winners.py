@@ -122,6 +122,7 @@ class ToldCheck:
     heard: list[Compared] = field(compare=False)
 
     def holds(self, facts: LaunchFacts) -> bool:
+        """Whether all checks hold and all thresholds are reached; what was compared is added to ``heard``."""
         found = [value.of(facts) for _, value in self.values]
         if None in found:
             return False  # There is nothing to compare: the winner is not for this launch.
@@ -135,6 +136,7 @@ class ToldCheck:
         return True
 
     def in_words(self, names: Names) -> str:
+        """For people: the names of all thresholds that are compared."""
         return f"thresholds of {', '.join(name for name, _ in self.values)}"
 
     def as_python(self) -> str:

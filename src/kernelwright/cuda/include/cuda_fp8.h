@@ -1,6 +1,6 @@
 // Numbers of eight bits: __nv_fp8_e4m3, __nv_fp8_e5m2, two and four of them, and what becomes one. They are stored and converted, on
-// every architecture by the same integer arithmetic; who computes with them does so in wider numbers. What is made into one stops at
-// the largest finite number, as CUDA's constructors do.
+// every architecture by the same integer arithmetic; arithmetic takes place in wider types. A value beyond the largest finite number
+// becomes that number, as in CUDA's constructors.
 #pragma once
 #define __CUDA_FP8_H__
 #pragma GCC system_header

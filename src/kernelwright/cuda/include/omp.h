@@ -81,7 +81,7 @@ static inline void omp_init_lock(omp_lock_t *lock) { lock->held = 0; }
 static inline void omp_destroy_lock(omp_lock_t *lock) { (void)lock; }
 static inline void omp_unset_lock(omp_lock_t *lock) { lock->held = 0; }
 static inline int omp_test_lock(omp_lock_t *lock) { return lock->held ? 0 : (lock->held = 1); }
-/* Nobody else could open it: waiting would not end. */
+/* No other thread could open it: waiting would not end. */
 static inline void omp_set_lock(omp_lock_t *lock)
 {
     if (!omp_test_lock(lock))

@@ -57,6 +57,7 @@ class Elf:
 
     @property
     def section_names(self) -> tuple[str, ...]:
+        """All names in the order of the section table; one may stand there several times."""
         return tuple(s.name for s in self._sections)
 
     def content(self, section: str) -> bytes | None:

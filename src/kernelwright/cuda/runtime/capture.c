@@ -74,7 +74,7 @@ static int add_node(struct captured *in, struct kw_work work)
     return join(&in->tips, &one);
 }
 
-/* The legacy stream waits for every blocking one, which a capture cannot mean. */
+/* The legacy stream waits for every blocking one, which a graph cannot express. */
 static int legacy_error(uint64_t stream)
 {
     if (stream)

@@ -342,7 +342,7 @@ static void become_worker(int end, char *const command[], char *const environmen
 {
     int nothing = open("/dev/null", O_RDONLY);
     dup2(nothing, 0);
-    /* What is sent to all processes around the program is the program's to answer; its worker ends when it does. */
+    /* Signals to the whole process group are for the program to handle; its worker ends when it does. */
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
@@ -358,7 +358,7 @@ static void become_worker(int end, char *const command[], char *const environmen
     _exit(127);
 }
 
-/* Starts a worker as nobody's child, so that the program's own wait() never meets it. */
+/* Starts a worker that is no child of the program, so that the program's own wait() never returns it. */
 static int start_worker(const char *worker)
 {
     size_t count = 0;
@@ -517,7 +517,7 @@ int kw_connect(void)
             if (!result)
                 result = kw_announce_modules();
             if (result) {
-                /* Nobody is left to speak to, so that a reset mends nothing either. */
+                /* There is no worker left, so that a reset does not clear the error either. */
                 failure = result;
                 if (connection >= 0)
                     close(connection);

@@ -94,7 +94,7 @@ void kw_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Commands have been sent since the device was last known to be idle: host copies must wait. */
 int kw_is_busy(void);
 
-/* The error that took the device away for good, 0 while all is well. A reset of the device mends it. */
+/* The error that took the device away for good, 0 while all is well. A reset of the device clears it. */
 int kw_failure(void);
 void kw_forget_failure(void);
 

@@ -107,7 +107,7 @@ KW_API cudaError_t cudaSetDeviceFlags(unsigned int flags)
     return kw_done(result);
 }
 
-/* How many of the wishes a device fulfils. */
+/* How many of the requested properties a device has. */
 static int suits(const struct kw_device_properties *has, const struct cudaDeviceProp *wanted)
 {
     return (wanted->major > 0 && (int)has->major >= wanted->major) +
@@ -145,8 +145,8 @@ KW_API cudaError_t cudaDeviceSynchronize(void)
 
 static void drop_peers(void);
 
-/* The one call that gets through after a failure, and mends it when the worker can. The worker forgets all it was told of the
-   device, so it is told again. */
+/* The one call that is allowed after a failure; it clears the failure when the worker can. The worker forgets everything about
+   the device, so all of it is sent again. */
 KW_API cudaError_t cudaDeviceReset(void)
 {
     int result = kw_connect();

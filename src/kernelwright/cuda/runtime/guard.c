@@ -1,5 +1,5 @@
-/* Memory that host and device share, closed to the program while work is under way: the program's own loads and stores call
-   nobody, so a page that may not be touched is how we hear of them. Every page is opened at its first touch, and all of
+/* Memory that host and device share, closed to the program while work is under way: the program's own loads and stores
+   make no call, so they are noticed by the fault on a page that may not be touched. Every page is opened at its first touch, and all of
    them when the program has waited; what was touched too early is for the worker to judge. */
 #define _GNU_SOURCE
 #include "client.h"
@@ -65,7 +65,7 @@ static void touched(int number, siginfo_t *info, void *context)
         kw_command(KW_HOST_ACCESS, &body, sizeof body, stack, size);
         return;
     }
-    /* Not ours: as if we had not been here. */
+    /* Not ours: the handler that was set before gets it. */
     if (before.sa_flags & SA_SIGINFO && before.sa_sigaction)
         before.sa_sigaction(number, info, context);
     else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)

@@ -267,7 +267,7 @@ int kw_launch_work(const struct kw_work *work, cudaStream_t stream)
                        number, work->kernel.cooperative);
 }
 
-/* A program that does not look at its errors would go on with results nobody computed: say it once. */
+/* A program that does not check for errors would go on with results that were never computed: say it once. */
 static int refused(const void *host, int error)
 {
     static int said;

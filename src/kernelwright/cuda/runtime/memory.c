@@ -331,7 +331,7 @@ KW_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attrib
     return kw_done(cudaSuccess);
 }
 
-/* ---- advice: managed memory is always where it is needed, so advice is checked and then not needed ---- */
+/* ---- advice: managed memory is always where it is needed, so advice is checked and has no effect ---- */
 
 static int check_managed(const void *pointer, size_t bytes)
 {

@@ -74,7 +74,7 @@ KW_API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t of, size_t keep_bytes)
     return kw_done(find_pool(of));
 }
 
-/* Another device reaches a pool as it reaches all memory of the pool's device: there is no finer grain here. */
+/* Another device reaches a pool as it reaches all memory of the pool's device: access is not set pool by pool. */
 KW_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t of, const struct cudaMemAccessDesc *list, size_t count)
 {
     KW_ENTER();

@@ -189,7 +189,7 @@ static int layout_from_worker(struct kw_kernel *kernel)
     return 0;
 }
 
-/* A blob has told when the kernel was registered. */
+/* Of a kernel in a blob it has been known since registration. */
 int kw_know_layout(struct kw_kernel *kernel)
 {
     static const int unknown[] = {cudaErrorInvalidKernelImage, cudaErrorInvalidDeviceFunction};

@@ -26,7 +26,7 @@ KW_API char __cudaInitModule(void **handle)
     return handle != NULL;
 }
 
-/* ---- launches with attributes, as cub of CUDA 13 makes them: hints are taken for what they are, the rest is refused ---- */
+/* ---- launches with attributes, as cub of CUDA 13 makes them: hints are ignored, the rest is refused ---- */
 
 /* Access policy, synchronisation, cluster scheduling, early start, priority, memory domains, carveout, link use. */
 #define HINTS (1u << 0 | 1u << 1 | 1u << 3 | 1u << 5 | 1u << 6 | 1u << 8 | 1u << 9 | 1u << 10 | 1u << 14 | 1u << 16)

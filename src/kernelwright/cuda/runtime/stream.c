@@ -267,7 +267,7 @@ KW_API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
     return kw_done(result);
 }
 
-/* Attributes ask the hardware for favours that we neither grant nor deny: what is set is given back. */
+/* Attributes are hints to the hardware and change nothing here: what was set is returned when asked for. */
 static struct CUstream_st default_attributes = {.policy = cudaSyncPolicyAuto};
 
 /* The stream whose attributes these are, with the list locked; NULL where there is no such stream. */
@@ -467,7 +467,7 @@ KW_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
 }
 
-/* An event nobody recorded has happened. */
+/* An event that was never recorded counts as done. */
 static cudaError_t ask_event(cudaEvent_t event, uint16_t type)
 {
     KW_ENTER();

@@ -36,6 +36,7 @@ class Received:
 
     @property
     def is_request(self) -> bool:
+        """Whether the sender waits for an answer to this kind of message."""
         return MESSAGES[self.type].answer is not None
 
 

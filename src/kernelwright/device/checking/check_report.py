@@ -46,6 +46,7 @@ class CheckReport:
         incomplete: Sequence[str] = (),
         is_whole: bool = True,
     ) -> CheckReport:
+        """Sorts findings into defects, notes and suppressed ones. ``launches``, ``schedules``: how many there were."""
         left: dict[bool, list[CheckFinding]] = {False: [], True: []}
         suppressed = []
         matched: set[int] = set()

@@ -51,7 +51,8 @@ class CheckedSession(Protocol):
     """What a checker asks of a session."""
 
     @property
-    def arena(self) -> Arena: ...
+    def arena(self) -> Arena:
+        """The device's memory with its table of buffers."""
 
     def definition(self, kernel: str) -> Location | None:
         """Where the kernel with this mangled name is defined; None when it is unknown."""

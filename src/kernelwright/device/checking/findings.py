@@ -159,6 +159,7 @@ class CheckFinding:
 
     @property
     def level(self) -> Level:
+        """How serious it is: ``note`` for a benign one, else as the table of kinds says."""
         return "note" if self.benign else KINDS[self.kind].level
 
     @property
@@ -231,6 +232,7 @@ class Findings:
             self.add(one)
 
     def add(self, one: CheckFinding) -> None:
+        """Adds a finding; of one with an equal key only the count grows."""
         known = self._by_key.get(one.key)
         self._by_key[one.key] = one if known is None else replace(known, count=known.count + one.count)
 

@@ -55,6 +55,7 @@ class Reader:
         return int.from_bytes(taken, "little", signed=signed)
 
     def leb(self, signed: bool = False) -> int:
+        """A LEB128 number of DWARF (section 7.6). Raises ``ValueError`` where the table ends."""
         value = shift = 0
         while True:
             byte = self.number(1)
@@ -64,6 +65,7 @@ class Reader:
                 return value - (1 << shift) if signed and byte & 64 else value
 
     def text(self) -> str:
+        """The text up to the next zero byte, which is skipped, too. Raises ``ValueError`` where there is none."""
         end = self.data.index(b"\0", self.at)
         found = self.data[self.at : end].decode("utf-8", "surrogateescape")
         self.at = end + 1

@@ -99,6 +99,7 @@ class LaunchFindings:
         )
 
     def found(self, found: Found) -> CheckFinding:
+        """What the watched launch noticed, as a finding with place, thread and memory in the words of the source."""
         where = line_of(found.origin)
         one = CheckFinding(
             "uninitialised",

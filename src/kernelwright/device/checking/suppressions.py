@@ -59,6 +59,7 @@ class Suppression:
         return f"{place}{self.kind}" + (f" that says {self.says!r}" if self.says else "")
 
     def as_json(self) -> dict[str, Any]:
+        """As ``kw check --json`` shows an entry that matched no finding; ``lines`` is null for one without a file."""
         lines = [self.first, self.last] if self.file else None
         return {"kind": self.kind, "file": self.file, "lines": lines, "says": self.says, "reason": self.reason}
 

@@ -27,10 +27,12 @@ class Bytes:
 
     @property
     def end(self) -> int:
+        """The offset behind its last byte."""
         return self.start + len(self.marks)
 
     @classmethod
     def box(cls, buffer: Buffer, address: int, size: int) -> Bytes:
+        """``size`` bytes from ``address``, all of them marked; they must lie in ``buffer``."""
         return cls(buffer, address - buffer.address, np.ones(size, np.bool_))
 
     def common(self, other: Bytes) -> int | None:
@@ -52,9 +54,11 @@ class Touched:
         self._flags: dict[int, Flags] = {}
 
     def allocated(self, address: int, size: int, is_filled: bool) -> None:
+        """Starts the flags of a new buffer, one per byte; ``is_filled``: all of its bytes count as written."""
         self._flags[address] = (np.ones if is_filled else np.zeros)(size, np.uint8)
 
     def freed(self, address: int) -> None:
+        """Forgets the flags of the buffer at this address, if it has any."""
         self._flags.pop(address, None)
 
     def keep(self, buffers: Iterable[Buffer]) -> None:

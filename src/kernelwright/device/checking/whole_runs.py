@@ -39,6 +39,7 @@ class Output:
     copied: tuple[bytes, ...]
 
     def is_like(self, other: Output, noise: frozenset[int]) -> bool:
+        """Whether exit codes and all lines but those numbered in ``noise`` agree; without any lines, what was copied back."""
         if self.exit_code != other.exit_code or len(self.lines) != len(other.lines):
             return False
         if not self.lines:

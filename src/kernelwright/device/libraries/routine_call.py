@@ -64,11 +64,13 @@ class Number:
         return self.values(type, 1)[0]
 
     def values(self, type: NumberType, count: int) -> Array:
+        """``count`` numbers from the same place, as they are computed with: shape (count,)."""
         if self.argument.kind == ArgumentKind.DEVICE:
             return self.call.vector(self.name, self.argument.word, count, 1, type).load()
         return type.load(np.frombuffer(self.argument.value, type.storage, count))
 
     def answer(self, value: Any, type: NumberType) -> None:
+        """Rounds a result to ``type`` and writes it to device memory, or puts it among the answers that the host gets."""
         stored = type.round(np.asarray([value], type.compute))
         if self.argument.kind == ArgumentKind.DEVICE:
             self.call.vector(self.name, self.argument.word, 1, 1, type, reads=False, writes=True).stored[...] = stored

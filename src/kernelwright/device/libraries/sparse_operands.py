@@ -40,10 +40,12 @@ class DenseVector:
 
     @classmethod
     def read(cls, call: Call, name: str, words: Words) -> DenseVector:
+        """Takes its three words from a call's arguments: size, type, address."""
         size, type, address = (next(words) for _ in range(3))
         return cls(call, name, size, BY_NUMBER[type], address)
 
     def operand(self, reads: bool = True, writes: bool = False) -> Operand:
+        """Its elements in device memory, a vector of ``size`` without gaps, checked for what is done to them."""
         return self.call.vector(self.name, self.address, self.size, 1, self.type, reads, writes)
 
 
@@ -61,14 +63,17 @@ class SparseVector:
 
     @classmethod
     def read(cls, call: Call, name: str, words: Words) -> SparseVector:
+        """Takes its seven words from a call's arguments."""
         size, count, base, index_type, type, indices, values = (next(words) for _ in range(7))
         return cls(call, name, size, count, base, _INDEX_TYPES[index_type], BY_NUMBER[type], indices, values)
 
     def indices(self) -> Array:
+        """The places of its entries, counted from 0: shape (count,). Raises ``MemoryFault`` for one outside ``size``."""
         found = self.call.vector(f"{self.name}'s indices", self.indices_at, self.count, 1, self.index_type).load()
         return within(f"{self.name}'s indices", found.astype(np.int64) - self.base, self.size)
 
     def values(self, reads: bool = True, writes: bool = False) -> Operand:
+        """Its entries in device memory, in the order of ``indices``."""
         return self.call.vector(f"{self.name}'s values", self.values_at, self.count, 1, self.type, reads, writes)
 
 
@@ -89,6 +94,7 @@ class DenseMatrix:
 
     @classmethod
     def read(cls, call: Call, name: str, words: Words) -> DenseMatrix:
+        """Takes its eight words from a call's arguments."""
         rows, columns, ld, type, order, batch, stride, address = (next(words) for _ in range(8))
         return cls(call, name, rows, columns, ld, BY_NUMBER[type], order, batch, stride, address)
 
@@ -126,6 +132,7 @@ class SparseMatrix:
 
     @classmethod
     def read(cls, call: Call, name: str, words: Words) -> SparseMatrix:
+        """Takes its sixteen words from a call's arguments."""
         format, rows, columns, count, base, first, second, type, fill, diagonal, *places = (
             next(words) for _ in range(16)
         )
@@ -157,6 +164,7 @@ class SparseMatrix:
         return outer, self._inside(inner[self.span(which)], inner_size)
 
     def values(self, which: int = 0, reads: bool = True, writes: bool = False) -> Operand:
+        """The entries in device memory of matrix number ``which`` of a batch, ``count`` of them."""
         at = self.values_at + which * self.values_stride * self.type.size
         return self.call.vector(f"{self.name}'s values", at, self.count, 1, self.type, reads, writes)
 

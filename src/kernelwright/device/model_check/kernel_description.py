@@ -56,13 +56,16 @@ class KernelDescription:
     """What variables of the module hold, by name."""
 
     def expressions(self) -> tuple[Expression, ...]:
+        """All that is computed from a variant's parameters: grid, block, condition, shared memory, arguments."""
         where = (self.where,) if self.where else ()
         return (*self.grid, *self.block, *where, self.shared_bytes, *(a.value for a in self.arguments))
 
     def definitions(self, parameters: Mapping[str, Any]) -> list[str]:
+        """Macros for the compiler as ``NAME=VALUE``, those of the description first; a parameter of the same name replaces one."""
         return [f"{name}={value}" for name, value in {**self.define, **parameters}.items()]
 
     def extent(self, sizes: tuple[Expression, ...], parameters: Mapping[str, Any]) -> Triple:
+        """One to three sizes as three whole numbers for these parameters, 1 for those that are missing. Raises ``Misuse``."""
         x, y, z = (*(s.count(parameters) for s in sizes), 1, 1)[:3]
         return x, y, z
 

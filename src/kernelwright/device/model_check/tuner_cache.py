@@ -43,6 +43,7 @@ class TunerCache:
 
     @property
     def parameters(self) -> tuple[str, ...]:
+        """Names of the tuned parameters, as the first variant lists them."""
         return tuple(self.variants[0].parameters)
 
     def varied(self) -> tuple[str, ...]:

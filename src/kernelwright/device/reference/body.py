@@ -31,14 +31,7 @@ from kernelwright.device.reference.memory_access import FIND, read_bytes, write_
 from kernelwright.device.reference.straight_code import Run, Runs, search
 from kernelwright.device.reference.thread_state import PAUSE, QUANTUM, Stop, Thread
 from kernelwright.device.reference.unsupported import refuse
-from kernelwright.device.value_layout import (
-    Constants,
-    decoder,
-    encoder,
-    from_bits_of,
-    is_aggregate,
-    to_bits_of,
-)
+from kernelwright.device.value_layout import Constants, decoder, encoder, from_bits_of, is_aggregate, to_bits_of
 from kernelwright.errors import CompileError
 from kernelwright.ir import types as ty
 from kernelwright.ir.module import BasicBlock, Function, Instruction
@@ -71,6 +64,7 @@ class Program:
     """Whether every access is reported to the launch, for races and uninitialised reads."""
 
     def site(self, instruction: Instruction) -> int:
+        """Registers an instruction that can fault or wait; returns its index in ``sites``."""
         self.sites.append(instruction)
         return len(self.sites) - 1
 
@@ -126,6 +120,7 @@ class Body:
         return name
 
     def literal(self, item: Any) -> str:
+        """Python text of a constant; tuples for aggregates. NaN, which has no literal, gets a name in the namespace."""
         if isinstance(item, tuple):
             return f"({', '.join(map(self.literal, item))},)" if item else "()"
         if isinstance(item, float):
@@ -136,6 +131,7 @@ class Body:
         return str(int(item))
 
     def fresh(self) -> str:
+        """A name for a local variable that the function does not use yet."""
         self._count += 1
         return f"v{self._count}"
 
@@ -151,9 +147,11 @@ class Body:
         self.names[instruction] = self.ref(value)
 
     def emit(self, *lines: str) -> None:
+        """Appends lines of Python to the block that is being translated."""
         self.lines += lines
 
     def site(self, instruction: Instruction) -> int:
+        """As ``Program.site``; what inline assembly expands to counts as the call of it."""
         return self.program.site(self.standing_for or instruction)
 
     # -- templates -------------------------------------------------------------------------------------------------
@@ -249,6 +247,7 @@ class Body:
             self.emit(f"{watch}.write(T, {address}, {size}, {self.site(instruction)}, w, {volatile})")
 
     def load(self, instruction: Instruction, pointer: Value) -> None:
+        """Translates a load, checked for bounds and alignment; in a watched program with a report of the read."""
         type, size = instruction.type, store_size(instruction.type)
         align = max(required_align(type, instruction.align), joined_alignment(instruction, type))
         code, count = _items(type, align)
@@ -279,6 +278,7 @@ class Body:
             self.emit(f"if {test}: {name} = {decode}({again})")
 
     def store(self, instruction: Instruction, value: Value, pointer: Value, align: int) -> None:
+        """Translates a store of ``value``, ``align`` in bytes; in a watched program with a report of the write."""
         start = len(self.lines)
         self._store(instruction, value, pointer, align)
         self.watch_write(instruction, pointer, store_size(value.type), start)

@@ -68,6 +68,7 @@ class Translation:
         return tuple(_argument(p, packed) for p in self.layout.parameters)
 
     def reset_counts(self) -> None:
+        """Sets to 0 how often each run of blocks was entered."""
         for counts, _ in self.program.counters.values():
             counts[:] = [0] * len(counts)
 

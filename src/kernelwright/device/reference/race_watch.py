@@ -243,6 +243,7 @@ class Watch:
         return None if region is None else memoryview(region)[start : start + size]
 
     def mark_written(self, t: Thread, address: int, size: int) -> None:
+        """Bytes that count as written from now on, without an access that could race."""
         flags = self._flags(t, address, size)
         if flags is not None:
             flags[:] = b"\1" * len(flags)

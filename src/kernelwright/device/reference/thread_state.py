@@ -73,6 +73,7 @@ class Region:
         self._items: dict[str, Any] = {}
 
     def items(self, code: str) -> Any:
+        """The memory as items of a ``struct`` code, without a copy: item i begins at byte i times its size."""
         found = self._items.get(code)
         if found is None:
             found = self._items[code] = cast(Any, memoryview(self.raw)).cast(code)
@@ -89,6 +90,7 @@ class GlobalMemory:
         self._items: dict[str, Any] = {}
 
     def items(self, code: str) -> Any:
+        """The whole arena as items of a ``struct`` code, without a copy."""
         found = self._items.get(code)
         if found is None:
             found = self._items[code] = self.arena.typed(code)
@@ -108,6 +110,7 @@ class Clock:
         """By block: every access of an earlier epoch than this is known."""
 
     def learn(self, known: dict[Thread, int], blocks: dict[int, int]) -> None:
+        """Adds what another clock knows: by thread a time, by block an epoch; the later of two is kept."""
         for thread, time in known.items():
             if self.known.get(thread, -1) < time:
                 self.known[thread] = time
@@ -126,14 +129,29 @@ class AccessWatch(Protocol):
 
     def read(
         self, t: Thread, address: int, size: int, site: int, volatile: bool = False, check_written: bool = True
-    ) -> None: ...
-    def before(self, t: Thread, address: int, size: int) -> bytes: ...
-    def write(self, t: Thread, address: int, size: int, site: int, old: bytes, volatile: bool = False) -> None: ...
-    def atomic(self, t: Thread, address: int, size: int, site: int) -> None: ...
-    def copied(self, t: Thread, to: int, source: int, size: int, site: int, old: bytes) -> None: ...
-    def meet(self, threads: Iterable[Thread]) -> None: ...
-    def open_barrier(self, block: Block, threads: list[Thread]) -> None: ...
-    def open_grid(self) -> None: ...
+    ) -> None:
+        """Called for each read, at ``site``. ``check_written``: whether unwritten bytes are a finding."""
+
+    def before(self, t: Thread, address: int, size: int) -> bytes:
+        """The bytes that a store is about to change; nothing when it is going to fault."""
+
+    def write(self, t: Thread, address: int, size: int, site: int, old: bytes, volatile: bool = False) -> None:
+        """Called after a store; ``old`` are the bytes before it."""
+
+    def atomic(self, t: Thread, address: int, size: int, site: int) -> None:
+        """Called for each atomic, which reads and writes ``size`` bytes."""
+
+    def copied(self, t: Thread, to: int, source: int, size: int, site: int, old: bytes) -> None:
+        """Called after a copy of ``size`` bytes from ``source``; ``old`` are the target's bytes before it."""
+
+    def meet(self, threads: Iterable[Thread]) -> None:
+        """These threads have synchronised with each other: each knows what the others did before."""
+
+    def open_barrier(self, block: Block, threads: list[Thread]) -> None:
+        """A barrier of the block has let ``threads`` go on."""
+
+    def open_grid(self) -> None:
+        """A barrier of the whole grid has let all threads go on."""
 
 
 @dataclass
@@ -238,6 +256,7 @@ class Thread:
 
     @property
     def position(self) -> tuple[int, int, int]:
+        """``threadIdx``: x, y and z of the thread in its block."""
         return self.tid_x, self.tid_y, self.tid_z
 
     def recharge(self, site: int) -> int:

@@ -39,6 +39,7 @@ class Allocations:
 
     @property
     def free_bytes(self) -> int:
+        """Bytes that ``allocate`` still gives; sizes count as asked for, without the gaps between buffers."""
         return max(self._capacity - self._used, 0)
 
     def allocate(self, size: int, kind: int) -> int:

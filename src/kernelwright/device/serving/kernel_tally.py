@@ -53,4 +53,5 @@ class Tally(Observer):
         row.seconds += seconds
 
     def as_json(self) -> list[dict[str, Any]]:
+        """A row for each kernel, in the order of their first launch."""
         return [asdict(row) for row in self.kernels.values()]

@@ -23,7 +23,8 @@ class Observed(Protocol):
     """What observers may ask of a session."""
 
     @property
-    def settings(self) -> Settings: ...
+    def settings(self) -> Settings:
+        """What the device was started with."""
 
     @property
     def arena(self) -> Arena:

@@ -125,12 +125,15 @@ class Registered:
     # -- what the client says ----------------------------------------------------------------------------------------
 
     def add_module(self, number: int, kind: int, data: bytes) -> None:
+        """``number`` is what the program calls it by; ``data`` are the bytes of its image, not read before a kernel needs them."""
         self._modules[number] = RegisteredModule(number, kind, data)
 
     def add_kernel(self, number: int, module: int, name: str) -> None:
+        """``name`` is the mangled one, ``module`` the number of a module that was added."""
         self._kernels[number] = RegisteredKernel(name, self._module(module))
 
     def add_variable(self, number: int, module: int, name: str, size: int, flags: int, address: int) -> None:
+        """``size`` in bytes; a managed variable lies at ``address``, of others it is ignored."""
         owner = self._module(module)
         is_managed = bool(flags & SymbolFlags.MANAGED)
         self._variables[number] = RegisteredVariable(name, owner, size, address if is_managed else 0)
@@ -139,12 +142,15 @@ class Registered:
             owner.managed[name] = Buffer(address, size, name)
 
     def has_module(self, number: int) -> bool:
+        """Whether a module of this number was added and not removed."""
         return number in self._modules
 
     def has_kernel(self, number: int) -> bool:
+        """Whether a kernel of this number was added, and its module not removed."""
         return number in self._kernels
 
     def has_variable(self, number: int) -> bool:
+        """Whether a variable of this number was added, and its module not removed."""
         return number in self._variables
 
     def managed_addresses(self) -> list[int]:

@@ -66,6 +66,7 @@ class Timeline:
     # -- streams ---------------------------------------------------------------------------------------------------
 
     def create(self, stream: int, blocking: bool) -> None:
+        """A new stream, with nothing in it. ``blocking``: it and the legacy default stream wait for each other."""
         self._streams[stream] = _Stream(blocking, self._host.now)
 
     def destroy(self, stream: int) -> None:
@@ -74,6 +75,7 @@ class Timeline:
             self._streams.pop(stream, None)
 
     def has(self, stream: int) -> bool:
+        """Whether the stream was created and not destroyed; the legacy default stream always is there."""
         return stream in self._streams
 
     def run(self, stream: int, microseconds: float, engine: Engine = "kernel") -> float:
@@ -99,6 +101,7 @@ class Timeline:
         return end
 
     def fill(self, stream: int, size: int) -> float:
+        """Puts a fill of ``size`` bytes at the end of a stream; returns when it ends, in microseconds."""
         return self.run(stream, COPY_US + size / self._device_bytes_per_us, "kernel")
 
     def synchronize(self, stream: int | None = None) -> None:
@@ -108,6 +111,7 @@ class Timeline:
     # -- events ----------------------------------------------------------------------------------------------------
 
     def record(self, event: int, stream: int) -> None:
+        """The event's time is when all work that the stream has now will have ended."""
         self._host.events[event] = self._place(stream, 0.0, "none")
 
     def wait(self, stream: int, event: int) -> None:
@@ -116,9 +120,11 @@ class Timeline:
         target.end = max(target.end, self._host.events.get(event, 0.0))
 
     def synchronize_event(self, event: int) -> None:
+        """The host waits for an event; one that was never recorded is over already."""
         self._host.now = max(self._host.now, self._host.events.get(event, 0.0))
 
     def forget_event(self, event: int) -> None:
+        """Drops an event's time, if it has one."""
         self._host.events.pop(event, None)
 
     def elapsed_ms(self, start: int, end: int) -> float | None:

@@ -26,9 +26,11 @@ SAY_AFTER_S = 10.0
 class Stoppable(Protocol):
     """What the watchdog needs of a device."""
 
-    def stop(self) -> bool: ...
+    def stop(self) -> bool:
+        """Ends what the device is doing, from another thread; returns whether it could."""
 
-    def progress(self) -> tuple[str, int] | None: ...
+    def progress(self) -> tuple[str, int] | None:
+        """The kernel that runs and how many of its blocks are done; None where none runs, or the device does not say."""
 
 
 class UnderWay:

@@ -46,6 +46,7 @@ class VersionUse:
     samples: dict[Shape, _Sample] = field(default_factory=dict)
 
     def ran(self, shape: Shape, time_us: float) -> None:
+        """Counts one launch of the version at a shape, with its time in microseconds."""
         self.launches += 1
         of_shape = self.by_shape.setdefault(shape, [0, 0.0])
         of_shape[0] += 1
@@ -57,12 +58,14 @@ class VersionUse:
         return count & (count - 1) == 0
 
     def sampled(self, shape: Shape, version_us: float, original_us: float) -> None:
+        """Adds the times, in microseconds, of a launch that both the version and the original ran."""
         sample = self.samples.setdefault(shape, _Sample())
         sample.version_us += version_us
         sample.original_us += original_us
 
     @property
     def time_us(self) -> float:
+        """The time of all its launches together, in microseconds."""
         return sum(time for _, time in self.by_shape.values())
 
     @property
@@ -77,6 +80,7 @@ class VersionUse:
         return total
 
     def as_json(self) -> dict[str, Any]:
+        """A row of ``kw run --json``; times in microseconds, ``original_us`` null where it is unknown."""
         return {
             "name": self.version.name, "label": self.version.label, "launches": self.launches, "refused": self.refused,
             "failed": dict(self.failed), "time_us": self.time_us, "original_us": self.original_us,
@@ -96,6 +100,7 @@ class KernelUse:
     """What launching costs, of all launches of the kernel together; no other time has it. 0 where times are measured, which have it."""
 
     def as_json(self) -> dict[str, Any]:
+        """The kernel in ``kw run --json`` with a row for each version; times in microseconds."""
         return {
             "kernel": readable(self.kernel),
             "mangled": self.kernel,

@@ -86,10 +86,12 @@ class Launched:
 
     @property
     def grid(self) -> Triple:
+        """Blocks along x, y and z."""
         return self.launch.grid
 
     @property
     def block(self) -> Triple:
+        """Threads of a block along x, y and z."""
         return self.launch.block
 
     @property

@@ -36,13 +36,16 @@ class Linear:
 
     @property
     def largest(self) -> int:
+        """The greatest value in any block: at the largest index that CUDA allows on each axis."""
         return self.base + sum(step * (most - 1) for step, most in zip(self.steps, MOST_THREADS, strict=True))
 
     def plus(self, other: Linear) -> Linear:
+        """The sum of the two, coefficient by coefficient."""
         x, y, z = (a + b for a, b in zip(self.steps, other.steps, strict=True))
         return Linear(self.base + other.base, (x, y, z))
 
     def times(self, factor: int) -> Linear:
+        """All coefficients times ``factor``, which is not negative."""
         x, y, z = (factor * step for step in self.steps)
         return Linear(factor * self.base, (x, y, z))
 

@@ -41,11 +41,13 @@ class Stored:
     content: bytes
 
     def as_json(self) -> list[Any]:
+        """Address, size in bytes, name, whether it is writable (0 or 1), and the hash in hexadecimal; ``from_json`` reads it."""
         b = self.buffer
         return [b.address, b.size, b.name, int(b.writable), self.content.hex()]
 
     @classmethod
     def from_json(cls, row: list[Any]) -> Stored:
+        """What ``as_json`` wrote. Raises ``ValueError`` or ``TypeError`` for anything else."""
         address, size, name, writable, content = row
         return cls(Buffer(address, size, name, bool(writable)), bytes.fromhex(content))
 
@@ -146,6 +148,7 @@ class ProgramIdentity:
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
+        """By field name, as the head of a recording keeps it."""
         return asdict(self)
 
 
@@ -282,6 +285,7 @@ class Capture:
         return self.content(Stored(Buffer(operation.address, size, ""), bytes.fromhex(operation.content)))
 
     def close(self) -> None:
+        """Closes the file; content that was not read before cannot be had afterwards."""
         self._reader.close()
 
     def __enter__(self) -> Capture:

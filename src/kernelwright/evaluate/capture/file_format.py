@@ -107,6 +107,7 @@ class RecordWriter:
         return name
 
     def write_story(self, kind: bytes, value: dict[str, Any]) -> None:
+        """Appends ``value`` as JSON. Raises ``ToolError`` when the disk is full or the recording has ended."""
         plain = json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
         self._write(kind, plain, hash_of(kind, plain))
 
@@ -143,9 +144,11 @@ class RecordWriter:
 
     @property
     def is_open(self) -> bool:
+        """Whether records can still be added: not after ``close``."""
         return self._fd >= 0
 
     def close(self) -> None:
+        """Ends the recording, for another process to go on with; a second call does nothing."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -261,9 +264,11 @@ class RecordReader:
         return b"".join(parts)
 
     def damaged(self, at: int) -> ToolError:
+        """The error to raise for a record at byte ``at`` that cannot be right."""
         return ToolError(
             f"{self.path} is damaged at byte {at}", hint="record the program again, or fetch an undamaged copy"
         )
 
     def close(self) -> None:
+        """Closes the file; ``story`` stays, content can no longer be read."""
         self._closing()

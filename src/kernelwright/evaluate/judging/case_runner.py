@@ -117,6 +117,7 @@ class Runner:
         return known
 
     def function(self, kernel: str) -> Function:
+        """The kernel's IR by its mangled name. Raises ``KeyError`` for one that no module has."""
         return self.modules[kernel].functions[kernel]
 
 

@@ -71,6 +71,7 @@ class Places:
         self._known: dict[Instruction, tuple[str, int, int, str]] = {}
 
     def end(self, verb: str, instruction: Instruction) -> End:
+        """One end of a site: what is done (``verb``) at the instruction's source line; without a line its opcode and type."""
         known = self._known.get(instruction)
         if known is None:
             at = source_location(instruction, skip=is_header)
@@ -81,6 +82,7 @@ class Places:
 
     @cached_property
     def shared(self) -> list[tuple[int, str]]:
+        """The kernel's static shared variables as (offset in bytes, name), by rising offset."""
         return sorted((offset, name) for name, offset in shared_layout(self.kernel).offsets.items())
 
     def own_memory(self, address: int) -> str:

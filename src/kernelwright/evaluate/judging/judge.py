@@ -181,6 +181,7 @@ class Arenas:
         return found
 
     def close(self) -> None:
+        """Releases all of the memory; ``of`` makes new ones."""
         for arena in self._arenas.values():
             arena.close()
         self._arenas = {}

@@ -79,6 +79,7 @@ class StableOutputs:
 
     @classmethod
     def of(cls, first: Outputs, second: Outputs) -> StableOutputs:
+        """What two runs of the program agree on; a file that only one of them wrote counts as left out."""
         return cls(dict(first), len(second.keys() - first.keys())).narrowed(second)
 
     def narrowed(self, further: Outputs) -> StableOutputs:
@@ -103,6 +104,7 @@ class StableOutputs:
 
     @property
     def compared_bytes(self) -> int:
+        """Bytes that ``judge`` compares; of text those of the lines that agree."""
         return sum(len(k) if isinstance(k, bytes) else sum(map(len, k.lines)) for k in self.known.values())
 
     def judge(self, found: Outputs, rules: Rules) -> Outcome:

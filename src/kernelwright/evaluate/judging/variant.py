@@ -38,6 +38,7 @@ class Built:
 
     @cached_property
     def module(self) -> Module:
+        """``text``, parsed when it is first asked for."""
         return parse_module(self.text)
 
     def ptx(self, arch: str) -> str:

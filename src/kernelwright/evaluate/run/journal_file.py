@@ -98,6 +98,7 @@ class WriterLock:
             return False
 
     def release(self) -> None:
+        """Gives the right back and removes the lock file; in a forked child it only closes the child's descriptor."""
         _open_here.discard((self._owner, self._name))
         if os.getpid() == self._owner and self._is_in_place(self._fd):
             os.unlink(self._path)

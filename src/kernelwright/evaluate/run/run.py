@@ -102,6 +102,7 @@ class Run(Generic[C]):
 
     @property
     def name(self) -> str:
+        """The name of its folder."""
         return self.folder.name
 
     @property
@@ -184,6 +185,7 @@ class Run(Generic[C]):
     # -- the end -------------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
+        """Closes the journal; nothing more can be read or recorded."""
         self.journal.close()
 
     def __enter__(self) -> Self:

@@ -88,6 +88,7 @@ class RunSettings:
 
     @property
     def demands(self) -> Demands:
+        """What of the settings decides how a variant is judged."""
         return Demands(self.accept, self.seed, self.sampled and self.accept != "any")  # type: ignore[arg-type]
 
     @property
@@ -96,6 +97,7 @@ class RunSettings:
         return _most_like(self.gpu, self.arch) if self.gpu else self.device
 
     def as_json(self) -> dict[str, Any]:
+        """As a run's facts keep it, without options that were not asked for; ``from_json`` reads it."""
         value = asdict(self) | {"objectives": list(self.objectives), "kernels": list(self.kernels)}
         return {name: each for name, each in value.items() if each or name not in _OPTIONAL}
 

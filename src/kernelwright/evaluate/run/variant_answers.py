@@ -54,14 +54,17 @@ class VariantAnswers(Generic[C]):
 
     @property
     def jobs(self) -> int:
+        """Worker processes, which is how many candidates are judged at a time."""
         return self._pool.workers
 
     @property
     def looked_up(self) -> int:
+        """Answers that the journal had already."""
         return self._answers.looked_up
 
     @property
     def evaluated(self) -> int:
+        """Candidates that were built and judged."""
         return self._answers.evaluated
 
     @property
@@ -130,6 +133,7 @@ class VariantAnswers(Generic[C]):
                 known[name] = replace(answer, outcome=outcome, fresh=False, facts=facts_after(answer.facts, outcome))
 
     def close(self) -> None:
+        """Ends the worker processes, and the process of the real GPU, if there is one."""
         self._pool.close()
         if self._timer is not None:
             self._timer.close()

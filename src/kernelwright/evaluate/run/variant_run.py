@@ -95,6 +95,7 @@ class SetGain:
         return f"{name}: {self.speedup:.3f}x" if self.speedup is not None else f"{name}: {self.why}"
 
     def as_json(self) -> dict[str, Any]:
+        """A row of ``sets`` in ``kw show --json``; ``set`` counts from 1, ``speedup`` is null where it is not right."""
         speedup = None if self.speedup is None else round(self.speedup, 4)
         return {"set": self.number, "arguments": self.arguments, "speedup": speedup, "held_out": self.held_out}
 

@@ -50,6 +50,7 @@ class Measured:
     rejected: Rejected | None = None
 
     def as_json(self) -> dict[str, Any]:
+        """As the journal keeps it: each launch as kernel, median, low and high in microseconds, and samples; or the rejection."""
         value: dict[str, Any] = {"case": self.case, "keys": dict(self.keys), "effort": self.effort.name}
         if self.rejected is not None:
             return value | {"rejected": self.rejected.as_json()}
@@ -58,6 +59,7 @@ class Measured:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Measured:
+        """What ``as_json`` wrote. Raises ``KeyError``, ``TypeError`` or ``ValueError`` for anything else."""
         where = int(value["case"]), dict(value["keys"]), Effort[value["effort"]]
         if "rejected" in value:
             rejected = outcome_from_json(value["rejected"])
@@ -91,6 +93,7 @@ class Known:
         return found
 
     def add(self, measured: Measured) -> None:
+        """Adds a measurement; it replaces an earlier one of the same case and kernels."""
         self._found[measured.case, frozenset(measured.keys.items())] = measured
         self.fresh.append(measured)
 

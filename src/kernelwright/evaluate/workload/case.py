@@ -88,6 +88,7 @@ class Launcher:
             array.reshape(-1).view(np.uint8)[:] = self.runner.arena.view(buffer)
 
     def name_of(self, array: NDArray[Any]) -> str | None:
+        """What an array is called by the argument that it was first given as; None for one that no launch was given."""
         return next((name for name, known in self.names.items() if known is array), None)
 
     def _upload(self) -> None:

@@ -41,6 +41,7 @@ class FlagChoice:
         return replace(self, texts=tuple((kernel, str(folder / path)) for kernel, path in self.texts))
 
     def as_json(self) -> dict[str, Any]:
+        """By field name, ``texts`` as pairs; ``from_json`` reads it."""
         return asdict(self) | {"texts": [list(pair) for pair in self.texts]}
 
     @classmethod

@@ -105,6 +105,7 @@ class Rules:
     default: Rule = EXACT
 
     def of(self, name: str) -> Rule:
+        """The rule for the output ``name``."""
         found = self._entry(name)
         return found.rule if found else self.default
 

@@ -29,7 +29,8 @@ class Subject(Protocol):
     def workload(self) -> Workload:
         """Opens it, as often as asked. Raises ``Misuse`` and ``ToolError`` for what is missing or damaged."""
 
-    def as_json(self) -> dict[str, Any]: ...
+    def as_json(self) -> dict[str, Any]:
+        """As a run's facts keep it; ``subject_from_json`` reads it, but not a workload that was given as an object."""
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -104,6 +105,7 @@ class Recordings:
         return cases
 
     def as_json(self) -> dict[str, Any]:
+        """Chosen and held launches as [recording, launch, weight], counted from 0; ``subject_from_json`` reads it."""
         chosen, held = ([[c.recording, c.launch, c.weight] for c in some] for some in (self.chosen, self.held))
         return {
             "kind": "recordings", "paths": list(self.paths), "chosen": chosen, "held": held, "tolerance": self.tolerance,
@@ -130,6 +132,7 @@ class PythonFile:
         return replace(found, tolerance=parse_rules(self.tolerance)) if self.tolerance else found
 
     def as_json(self) -> dict[str, Any]:
+        """Path and tolerance; ``subject_from_json`` reads it."""
         return {"kind": "python", "path": self.path, "tolerance": self.tolerance}
 
 
@@ -147,6 +150,7 @@ class Given:
         return self.given
 
     def as_json(self) -> dict[str, Any]:
+        """Says only that the workload was given as an object, which a run cannot go on from."""
         return {"kind": "given"}
 
 

@@ -85,6 +85,7 @@ class Writer:
         return Writer(self._dialect, self.values, types, prefix, self.label)
 
     def write(self, statements: tuple[Statement, ...]) -> None:
+        """Appends the statements to ``lines`` as LLVM-IR; ``values`` and ``label`` are those after them."""
         for each in statements:
             if isinstance(each, Assign):
                 self.values[each.name] = self.value(each.value)
@@ -180,6 +181,7 @@ class Writer:
     # -- expressions ----------------------------------------------------------------------------------------------
 
     def value(self, of: Expression) -> str:
+        """Appends what computes an expression; returns the operand that holds it, without its type."""
         op, kind, arguments = of
         if op == "variable":
             return self.values[arguments[0]]

@@ -89,6 +89,7 @@ class Writer:
         return [f".reg .{bits} %{self._prefix}{REGISTER[bits]}<{n + 1}>;" for bits, n in self._counts.items() if n]
 
     def write(self, statements: tuple[Statement, ...]) -> None:
+        """Appends the statements to ``lines`` as PTX."""
         before: Statement | None = None
         for each in statements:
             if isinstance(each, Assign):
@@ -209,6 +210,7 @@ class Writer:
     # -- expressions ----------------------------------------------------------------------------------------------
 
     def value(self, of: Expression) -> str:
+        """Appends what computes an expression, unless its value is known; returns the register or constant that holds it."""
         op, kind, arguments = of
         if op == "variable":
             return self.registers[arguments[0]]

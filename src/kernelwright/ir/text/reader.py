@@ -140,9 +140,11 @@ class Reader:
         return self.constant(word, tokens, type)
 
     def unknown_local(self, word: str, type: Type) -> Value:
+        """What ``%word`` is that ``values`` does not have. Raises ``Unexpected``: outside of functions there is none."""
         raise Unexpected(f"{word} is a local value and cannot be used outside a function")
 
     def unknown_global(self, word: str, type: Type) -> Value:
+        """The global that ``@"..."`` is another spelling of. Raises ``Unexpected`` where the module has none."""
         if word[1] == '"':
             value = self.values.get(global_reference(name_of(word)))
             if value is not None:
@@ -331,6 +333,7 @@ class FunctionReader(Reader):
         self.last_number = -1
 
     def unknown_local(self, word: str, type: Type) -> Value:
+        """The value that a spelling like ``%"x"`` names, else a stand-in that is replaced once it is defined."""
         key = local_key(word)
         value = self.values.get(key)
         if value is not None:
@@ -348,6 +351,7 @@ class FunctionReader(Reader):
         return self.new_block(word)
 
     def new_block(self, word: str) -> BasicBlock:
+        """The block that a ``%word`` names, made when it is first met. Raises ``Unexpected`` for the name of another value."""
         if word[0] != "%":
             raise Unexpected(f"expected the name of a block, found '{word}'")
         key = local_key(word)

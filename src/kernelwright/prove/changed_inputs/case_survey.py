@@ -60,6 +60,7 @@ class BufferSeen:
 
     @property
     def ways(self) -> Mapping[str, Way]:
+        """By name, the ways to change all of its values, in the order in which they are tried; they depend on its element type."""
         if self.boolean:
             return BOOLEAN_WAYS
         known = UNKNOWN_WAYS if self.dtype is None else FLOAT_WAYS if self.dtype.kind == "f" else INTEGER_WAYS
@@ -81,6 +82,7 @@ class BufferSeen:
         return FEW_BOOLEAN_WAYS if self.boolean else {} if self.dtype is None else FEW_WAYS
 
     def way(self, name: str) -> Way:
+        """The way of that name, of any sort. Raises ``KeyError`` for one that the buffer does not have."""
         if name == PLACED:
             return partial(_placed, self.places, self.compared)
         return POINTER_WAYS.get(name) or self.few_ways.get(name) or self.ways[name]
@@ -114,16 +116,19 @@ class NumberSeen:
 
     @property
     def value(self) -> int | float:
+        """The number, little endian and signed where it is a whole one."""
         if self.kind == "i":
             return int.from_bytes(self.raw, "little", signed=True)
         return float(np.frombuffer(self.raw, f"<f{len(self.raw)}")[0])
 
     @property
     def place(self) -> tuple[str, int, bytes]:
+        """Kernel or buffer, byte offset in it, and bytes: equal for numbers that are changed together."""
         return self.kernel or f"'{self.buffer}'", self.offset, self.raw
 
     @property
     def words(self) -> str:
+        """For people: ``n of blur``, or ``'n'`` for one in memory."""
         return f"{self.name} of {base_name(self.kernel)}" if self.kernel else f"'{self.name}'"
 
     def raw_of(self, value: int | float) -> bytes | None:
@@ -166,6 +171,7 @@ class Geometry:
 
     @classmethod
     def of(cls, launch: Launch) -> Geometry:
+        """Grid, block and dynamic shared memory of a launch."""
         return cls(launch.grid, launch.block, launch.shared_bytes)
 
 
@@ -236,6 +242,7 @@ class Change:
 
     @property
     def has_other_blocks(self) -> bool:
+        """Whether it changes the shape of any launch's block."""
         return any(before.block != after.block for (_, before), after in self.geometries)
 
     def on_top_of(self, other: Change) -> Change:
@@ -252,6 +259,7 @@ class Change:
 
     @property
     def moves_launches(self) -> bool:
+        """Whether launches get other parameters or shapes; else only what is in memory changes."""
         return bool(self.geometries or self.aliases or self.nulls or self.moved) or any(
             number.kernel for number, _ in self.numbers
         )

@@ -36,7 +36,9 @@ class KnownRuns:
         self._runs: WeakKeyDictionary[Reference, dict[Hashable, KnownRun]] = WeakKeyDictionary()
 
     def get(self, one: Reference, asked: Hashable) -> KnownRun | None:
+        """What the run came to when it was made; None where it was not. ``asked``: all that decides it, besides the case."""
         return self._runs.get(one, {}).get(asked)
 
     def keep(self, one: Reference, asked: Hashable, run: KnownRun) -> None:
+        """Keeps a run; it replaces an earlier one of the same case and ``asked``."""
         self._runs.setdefault(one, {})[asked] = run

@@ -42,6 +42,7 @@ class Goal:
     """What has to hold where it is seen."""
 
     def is_seen(self, counters: NDArray[np.int64]) -> bool:
+        """``counters``: two for each probe, how often it was executed and how often it held; too few count as zeros."""
         if counters.size < 2 * self.probe + 2:
             return False
         executions, held = int(counters[2 * self.probe]), int(counters[2 * self.probe + 1])

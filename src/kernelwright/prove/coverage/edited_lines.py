@@ -24,6 +24,7 @@ class Edited:
 
     @property
     def sources(self) -> Sources:
+        """The numbers, pointers and variables, as conditions have them."""
         return Sources(set(self.arguments), set(self.pointers), set(self.variables))
 
 

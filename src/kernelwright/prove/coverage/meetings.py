@@ -68,6 +68,7 @@ class Meeting:
 
     @property
     def loads(self) -> tuple[Moving, ...]:
+        """Those of ``moving`` that are loaded from memory, in order."""
         return tuple(m for m in self.moving if isinstance(m.source, Instruction))
 
     @property

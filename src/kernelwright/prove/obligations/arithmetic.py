@@ -84,6 +84,7 @@ class Arithmetic:
         return Term(value, ok)
 
     def all_ok(self, operands: Operands) -> Expr:
+        """That none of the operands is poison."""
         z = z3()
         open_ones = [o.ok for o in operands if not z.is_true(o.ok)]
         return z.And(*open_ones) if open_ones else z.BoolVal(True)
@@ -101,6 +102,7 @@ class Arithmetic:
         return Term(found, ok, least, most)
 
     def unsigned(self, term: Term, bits: int) -> Term:
+        """A signed number of ``bits`` bits as the unsigned one with the same bits."""
         if term.low is not None and term.low >= 0:
             return term
         value = z3().If(term.value < 0, term.value + (1 << bits), term.value)

@@ -31,7 +31,8 @@ class Terms(Protocol):
     world: World
     side: list[Expr]
 
-    def term(self, value: Value) -> Term: ...
+    def term(self, value: Value) -> Term:
+        """What the thread knows of a value."""
 
 
 class Ways(Protocol):
@@ -39,7 +40,8 @@ class Ways(Protocol):
 
     before: dict[BasicBlock, list[BasicBlock]]
 
-    def store_size(self, access: Instruction) -> int: ...
+    def store_size(self, access: Instruction) -> int:
+        """Bytes that a load or store touches."""
 
 
 @dataclass(eq=False)

@@ -51,6 +51,7 @@ class Obligation:
 
     @property
     def holds(self) -> bool:
+        """Whether it is settled for all launches: by construction or by the solver."""
         return self.method in ("construction", "solver")
 
     def as_json(self) -> dict[str, Any]:

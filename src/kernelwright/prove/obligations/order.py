@@ -61,6 +61,7 @@ class Moves:
 
     @cached_property
     def speculated(self) -> list[Speculated]:
+        """The loads that stand in another block than in the original."""
         return [Speculated(id, after) for id, before, after in self._elsewhere() if self._effect(id) is Effect.LOAD]
 
     @cached_property
@@ -68,6 +69,7 @@ class Moves:
         return list(self._all())
 
     def obligations(self) -> Iterator[Obligation]:
+        """What does not depend on addresses; for the rest see ``crossings``."""
         yield from (one for one in self._owed if isinstance(one, Obligation))
 
     def crossings(self) -> Iterator[Crossing]:

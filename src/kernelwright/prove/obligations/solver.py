@@ -39,10 +39,12 @@ class Budget:
 
     @property
     def left(self) -> int:
+        """Resource units that may still be used; 0 when more was used than there were."""
         return max(0, self.units - self.used)
 
     @property
     def spent(self) -> bool:
+        """Whether no units are left."""
         return self.left == 0
 
     def charge(self, other: Budget) -> None:

@@ -146,10 +146,12 @@ class Thread:
 
     @cached_property
     def arithmetic(self) -> Arithmetic:
+        """Gives terms to pure instructions, and adds what is true of them to ``side``."""
         return Arithmetic(self.world, self.side)
 
     @cached_property
     def memory(self) -> MemoryStates:
+        """What loads of memory find that the kernel writes, too."""
         return MemoryStates(self, self.shape)
 
     # -- values
@@ -209,6 +211,7 @@ class Thread:
         return self.arithmetic.ranged(value.type, made, self.world.fresh("ok", z3().BoolSort()))
 
     def computed(self, i: Instruction) -> Term:
+        """The term of an instruction of the original, by what it computes; a fresh symbol where that is not followed."""
         z = z3()
         if i.is_phi:
             return self._phi(i)
@@ -243,6 +246,7 @@ class Thread:
         return self.arithmetic.ranged(i.type, value, z3().BoolVal(True))
 
     def register(self, name: str, axis: int) -> Term:
+        """The term of a special register: ``tid``, ``ctaid``, ``ntid`` or ``nctaid`` on axis 0 to 2."""
         z = z3()
         if name in ("ntid", "nctaid"):
             return self.world.geometry(name, axis)

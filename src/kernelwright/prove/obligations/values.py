@@ -62,18 +62,22 @@ class Values:
 
     @property
     def guards(self) -> tuple[Guard, ...]:
+        """The guards of the variant, then those of ``more``."""
         return (*self.pair.applied.guards, *self.more)
 
     @cached_property
     def shape(self) -> Shape:
+        """Blocks, edges and loops of the original under these guards."""
         return shape_of(self.pair, self.guards)
 
     @cached_property
     def world(self) -> World:
+        """The symbols of a launch that meets these guards."""
         return World(self.pair.before, self.guards)
 
     @cached_property
     def invariants(self) -> dict[BasicBlock, list[Invariant]]:
+        """By loop head, what holds in each turn. Sought once for equal guards; what that took is charged to each budget."""
         kept = _KEPT.setdefault(self.pair.original, {})
         guards = self.guards if self.own_invariants else self.pair.applied.guards
         if guards not in kept:
@@ -84,6 +88,7 @@ class Values:
         return found
 
     def thread(self, name: str = "", block: str = "", *, follows_memory: bool = False) -> Thread:
+        """A thread of the original; those with equal ``block`` names are of one block."""
         return Thread(self.world, self.shape, name, block, invariants=self.invariants, follows_memory=follows_memory)
 
     def same_operand(self, id: Id, index: int, place: Place | None = None) -> Found:

@@ -32,10 +32,12 @@ class VariantPair:
 
     @cached_property
     def before(self) -> Function:
+        """The original kernel."""
         return self.original.function
 
     @cached_property
     def after(self) -> Function:
+        """The kernel in the variant's module, as its text has it."""
         return self.applied.module.functions[self.original.kernel]
 
     @cached_property
@@ -81,9 +83,11 @@ class VariantPair:
         return found.opcode == node.instruction.opcode and name == node.result
 
     def operands_before(self, id: Id) -> tuple[str, ...]:
+        """The operands of an instruction of the original, as text."""
         return self.original.nodes[id].operands
 
     def operands_after(self, id: Id) -> list[str]:
+        """The operands of an instruction after edits and repair, as text."""
         return self.applied.draft.operands(id)
 
     @cached_property

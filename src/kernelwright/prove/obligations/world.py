@@ -72,6 +72,7 @@ class World:
     # -- symbols
 
     def fresh(self, name: str, sort: Expr) -> Expr:
+        """A new symbol, of which nothing is known; ``name`` is for people."""
         self._fresh += 1
         return z3().Const(f"{name}!{self._fresh}", sort)
 
@@ -87,6 +88,7 @@ class World:
         return self._symbols[key]
 
     def argument(self, argument: Argument) -> Term:
+        """The term of a kernel's argument, the same each time; a fixed one where a guard says its value."""
         key = f"argument {argument.index}"
         if key not in self._symbols:
             self._symbols[key] = self._of_type(key, argument.type, argument.index)
@@ -131,6 +133,7 @@ class World:
         return Term(value, z.BoolVal(True), low, high)
 
     def sort(self, type: Type) -> Expr:
+        """The solver's sort for a type: truth values for ``i1``, whole numbers for integers and pointers, else one of its own."""
         z = z3()
         if isinstance(type, IntType):
             return z.BoolSort() if type.bits == 1 else z.IntSort()
@@ -165,6 +168,7 @@ class World:
         return total
 
     def of_quantity(self, quantity: Quantity) -> Expr | None:
+        """The expression of a number that a launch has; None where it has no symbol."""
         if quantity.source in ("grid", "block"):
             return self.geometry("nctaid" if quantity.source == "grid" else "ntid", quantity.index).value
         if quantity.source == "variable":

@@ -36,6 +36,7 @@ class Branch(Generic[N]):
 
     @property
     def path(self) -> Path:
+        """The decisions from the root to it, in order; empty for the root."""
         found = []
         here = self
         while here.parent is not None:
@@ -52,10 +53,12 @@ class Branch(Generic[N]):
             here = here.parent
 
     def as_child(self) -> Child[N]:
+        """The node with its decision and bound, before it is grown."""
         assert self.node is not None
         return Child(self.decision, self.node, self.bound)
 
     def grow(self, children: list[Child[N]]) -> None:
+        """Replaces the node by its children; without any the branch is closed. Bounds of the branches above are brought up to date."""
         self.children = [Branch(each, self) for each in children]
         self.node = None
         if not children:

@@ -135,8 +135,10 @@ class Access:
     offset: int = 0
 
     def stride(self, loop: Loop) -> int:
+        """Elements that one more turn of the loop moves the access; 0 for a loop that it does not depend on."""
         return dict(self.strides).get(loop, 0)
 
     @property
     def loops(self) -> tuple[Loop, ...]:
+        """Loops that the element depends on."""
         return tuple(loop for loop, _ in self.strides)

@@ -63,6 +63,7 @@ class DeclaredStatement:
 
     @property
     def value_loops(self) -> tuple[Loop, ...]:
+        """Loops that its value varies over: all but the reduced ones."""
         return tuple(loop for loop in self.loops if loop not in self.reduced)
 
 
@@ -133,6 +134,7 @@ class Computation:
         return self._reduce(name, "sum", expression, over)
 
     def max(self, name: str, expression: Expression, over: Loop | tuple[Loop, ...]) -> Expression:
+        """The maximum of ``expression`` over loops; its value varies over the other loops of the operands."""
         return self._reduce(name, "max", expression, over)
 
     def store(self, name: str, access: Access, expression: Expression) -> None:
@@ -184,6 +186,7 @@ class Computation:
 
     @property
     def statements(self) -> tuple[DeclaredStatement, ...]:
+        """All declared statements, in the order of their declaration."""
         return tuple(self._statements.values())
 
     def may_lower(self, producer: DeclaredStatement, consumer: DeclaredStatement) -> bool:

@@ -81,6 +81,7 @@ class Expression:
     __lt__ = __le__ = __gt__ = __ge__ = __index__ = __float__ = _asked
 
     def walk(self) -> Iterator[Expression]:
+        """It and all expressions in it, each before its arguments."""
         yield self
         for argument in self.arguments:
             yield from argument.walk()
@@ -92,6 +93,7 @@ class Expression:
 
     @property
     def scalars(self) -> tuple[str, ...]:
+        """Names of the scalar arguments that it reads, each once, in reading order."""
         return tuple(dict.fromkeys(e.name for e in self.walk() if e.kind == "scalar"))
 
     def c(self, values: Mapping[str, str]) -> str:

@@ -40,6 +40,7 @@ class Dim(Named):
 
     @property
     def is_static(self) -> bool:
+        """Whether it is a tile, whose size is a decision; the size of a rest follows from those of the tiles."""
         return bool(self.universe)
 
 
@@ -62,6 +63,7 @@ class Instruction(Named):
 
     @property
     def has_side_effect(self) -> bool:
+        """Whether it writes an argument of the kernel."""
         return self.operation == "store"
 
     @property
@@ -70,6 +72,7 @@ class Instruction(Named):
         return self.access is not None
 
     def dim(self, loop: Loop, level: int) -> Dim:
+        """The dim of a loop at a level, 0 for the rest. There must be one."""
         return next(d for d in self.dims if d.loop == loop and d.level == level)
 
 
@@ -155,6 +158,7 @@ class Backbone:
 
     @property
     def statements(self) -> tuple[Statement, ...]:
+        """All dims, then all instructions."""
         return (*self.dims, *self.instructions)
 
     @cached_property
@@ -172,24 +176,29 @@ class Backbone:
 
     @cached_property
     def static_dims(self) -> tuple[Dim, ...]:
+        """The tiles, in the order of ``dims``."""
         return tuple(d for d in self.dims if d.is_static)
 
     def instruction(self, name: str) -> Instruction:
+        """The instruction of this name. Raises ``KeyError`` where nothing has it."""
         found = self.by_name[name]
         assert isinstance(found, Instruction)
         return found
 
     def dim(self, name: str) -> Dim:
+        """The dim of this name, as ``a.m1``. Raises ``KeyError`` where nothing has it."""
         found = self.by_name[name]
         assert isinstance(found, Dim)
         return found
 
     def temporary(self, name: str) -> Temporary:
+        """The temporary of this name. Raises ``KeyError`` where nothing has it."""
         found = self.by_name[name]
         assert isinstance(found, Temporary)
         return found
 
     def reduction(self, instruction: Instruction) -> Reduction | None:
+        """The reduction that an instruction accumulates; None for one that accumulates nothing."""
         return next((r for r in self.reductions if r.instruction == instruction), None)
 
     def own_dims(self, instruction: Instruction) -> list[Dim]:
@@ -220,6 +229,8 @@ class Leaf(Protocol):
     Only objects that exist may be asked about.
     """
 
-    def value(self, choice: str, *objects: Statement | DimPair | Temporary) -> str | int: ...
+    def value(self, choice: str, *objects: Statement | DimPair | Temporary) -> str | int:
+        """What was decided: a value's name, or a whole number for a size."""
 
-    def exists(self, thing: Statement | DimPair | Temporary) -> bool: ...
+    def exists(self, thing: Statement | DimPair | Temporary) -> bool:
+        """Whether the object is there in this implementation; false only for optional ones."""

@@ -46,10 +46,12 @@ class Formula:
 
     @property
     def is_constant(self) -> bool:
+        """Whether no size is in it."""
         return all(not monomial for monomial, _ in self.terms)
 
     @property
     def sizes(self) -> tuple[LaunchSize, ...]:
+        """The sizes in it, each once, in the order of the terms."""
         return tuple(dict.fromkeys(size for monomial, _ in self.terms for size in monomial))
 
     @property
@@ -67,6 +69,7 @@ class Formula:
         return Formula(tuple((monomial, f // number) for monomial, f in self.terms))
 
     def at(self, sizes: Mapping[str, int]) -> int:
+        """Its value, with sizes by name. Raises ``KeyError`` for one that is missing."""
         return sum(f * prod(sizes[size.name] for size in monomial) for monomial, f in self.terms)
 
     def is_positive(self) -> bool:

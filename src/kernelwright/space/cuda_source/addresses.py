@@ -20,6 +20,7 @@ class Address:
     nearest: tuple[tuple[str, int], ...] = ()
 
     def without(self, loop: FusedLoop | None) -> Address:
+        """The address less the part that depends on ``loop``: where that loop begins. None: unchanged."""
         return Address(tuple((f, c) for f, c in self.terms if f is not loop), self.offset, self.nearest)
 
     def text(self) -> str:

@@ -41,6 +41,7 @@ class FusedLoop:
 
     @property
     def title(self) -> str:
+        """For comments in the source: ``m1 n1``, loop and level of each merged dim, each once."""
         return " ".join(dict.fromkeys(f"{d.loop}{d.level}" for d in self.dims))
 
 
@@ -70,6 +71,7 @@ class FusedLoops:
 
     @property
     def block(self) -> tuple[int, int, int]:
+        """Threads along x, y and z; 1 on axes without a loop."""
         sizes = [self.of[dims[0]].size for dims in self.axes]
         x, y, z = (*sizes, 1, 1, 1)[:3]
         return x, y, z
@@ -79,6 +81,7 @@ class FusedLoops:
         return [f for f in self.all if self.leaf.value("order", instruction, f.dims[0]) == "INNER"]
 
     def is_inside(self, inner: FusedLoop, outer: FusedLoop) -> bool:
+        """Whether ``inner`` runs within each iteration of ``outer``; a loop is not inside itself."""
         return inner is not outer and self.leaf.value("order", inner.dims[0], outer.dims[0]) == "INNER"
 
     def _groups(self, dims: list[Dim]) -> list[list[Dim]]:

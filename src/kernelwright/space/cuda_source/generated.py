@@ -23,6 +23,7 @@ class Iterations:
 
     @property
     def is_dynamic(self) -> bool:
+        """Whether the extent is given at launch."""
         return is_dynamic(self.extent)
 
     @property
@@ -31,6 +32,7 @@ class Iterations:
         return -(-int(self.extent) // self.tile)
 
     def at(self, sizes: Mapping[str, int]) -> int:
+        """How many there are, with sizes by name, the last one perhaps only partly there."""
         return -(-value_at(self.extent, sizes) // self.tile)
 
     def whole_text(self) -> str:
@@ -100,6 +102,7 @@ class GeneratedKernel:
 
     @property
     def threads(self) -> int:
+        """Threads of a block: the product of its three extents."""
         x, y, z = self.block
         return x * y * z
 

@@ -35,6 +35,7 @@ class GlobalArray:
     scratch: Scratch
 
     def address(self, loops: FusedLoops, *, writes: bool) -> Address:
+        """The address of the thread's element in the block's own part; ``writes``: as it is written, else as it is read."""
         return address_of(loops, self.axes, self.strides, writes=writes)
 
     def lines(self) -> list[str]:

@@ -49,6 +49,7 @@ class JoinedThreads:
 
     @property
     def array(self) -> str:
+        """The C name of the array in shared memory that the parts of warps pass through."""
         return f"{self.reduction.instruction}_parts"
 
     @property

@@ -20,6 +20,7 @@ class Registers:
     sizes: tuple[int, ...]
 
     def declaration(self) -> str:
+        """The declaration in C: ``float v_mad[4][4];``."""
         return f"float {self.name}{''.join(f'[{n}]' for n in self.sizes)};"
 
 
@@ -58,6 +59,7 @@ class RegisterFile:
         return registers.name + "".join(self._index(self.loops.of[d], lane) for d in registers.dims)
 
     def read(self, producer: str, consumer: Instruction, lane: int | None = None) -> str:
+        """The C expression by which a consumer reads a producer's value; ``lane``: of a vector access, which of its iterations."""
         registers = self.of[producer]
         to = {p.lhs: p.rhs for p in self._pairs.get((producer, consumer.name), ())}
         to |= {p.rhs: p.lhs for p in self._pairs.get((consumer.name, producer), ())}  # an init, of its reduction

@@ -31,10 +31,12 @@ class SharedArray:
     padding: int
 
     def address(self, loops: FusedLoops, *, writes: bool) -> Address:
+        """The address of the thread's element; ``writes``: as the temporary is written, else as it is read."""
         return address_of(loops, self.axes, self.strides, writes=writes)
 
     @property
     def bytes(self) -> int:
+        """Bytes of shared memory, padding included: 4 for each element."""
         return 4 * self.elements
 
 

@@ -40,6 +40,7 @@ class Known:
     whole: tuple[FusedLoop, ...] = ()
 
     def inside(self, loop: FusedLoop) -> Known:
+        """The same within one more loop, whose current iteration the text has to check."""
         return Known((*self.open, loop), self.whole)
 
 

@@ -84,6 +84,7 @@ class Constraints:
 
     @property
     def variables(self) -> int:
+        """How many variables there are."""
         return len(self.sizes)
 
     @cached_property

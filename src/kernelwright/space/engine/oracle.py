@@ -31,6 +31,7 @@ class Oracle:
         self._clauses = [[(int(v), int(m)) for v, m in c.literals[a:b]] for a, b in bounds]
 
     def root(self) -> Masks | None:
+        """The domains of all variables before any decision, as masks of values; None where nothing is possible."""
         return self._settled([int(m) for m in self.constraints.initial])
 
     def restrict(self, state: Masks, variable: int, mask: int) -> Masks | None:

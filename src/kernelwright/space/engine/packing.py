@@ -33,6 +33,7 @@ class Packed:
 
     @property
     def bytes(self) -> int:
+        """Bytes of all arrays together."""
         return sum(a.nbytes for a in self.arrays.values())
 
 

@@ -32,6 +32,7 @@ class Cut:
 
     @property
     def loop(self) -> Loop:
+        """The loop that is cut."""
         return self.rest.loop
 
     def __str__(self) -> str:

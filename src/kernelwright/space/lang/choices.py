@@ -92,6 +92,7 @@ class FactOf(Condition):
 
     @property
     def key(self) -> object:
+        """Equal for the same fact about the same objects."""
         return self.fact.name, *(key_of(a) for a in self.arguments)
 
     def truth(self, setting: Setting) -> Truth:
@@ -112,6 +113,7 @@ class Related(Condition):
         self.function, self.atoms, self.limit = function, atoms, limit
 
     def accepts(self, values: Sequence[Value], limits: Mapping[str, float]) -> bool:
+        """Whether these values, one for each choice in order, are allowed under these limits by name."""
         return bool(self.function(*values) if self.limit is None else self.function(*values, limits[self.limit.name]))
 
     def truth(self, setting: Setting) -> Truth:
@@ -138,6 +140,7 @@ class Atom:
 
     @property
     def key(self) -> object:
+        """Equal for the same choice for the same objects."""
         return self.choice.name, *(key_of(a) for a in self.arguments)
 
     def is_in(self, *values: Value) -> Condition:

@@ -182,14 +182,17 @@ class Space:
         return Fact(name, sets)
 
     def rule(self, function: RuleFunction) -> RuleFunction:
+        """A decorator. The function gives one condition on symbols. Raises ``Misuse`` for one without a docstring or with a name taken."""
         self._add_rule(function, "rule")
         return function
 
     def clause(self, function: RuleFunction) -> RuleFunction:
+        """A decorator. The function gives one condition or several for each tuple of objects. Raises ``Misuse`` as ``rule``."""
         self._add_rule(function, "clause")
         return function
 
     def counter(self, function: Callable[..., Count]) -> Callable[..., Count]:
+        """A decorator. The function gives a ``Count``, an amount with its limit, for given objects. Raises ``Misuse`` as ``rule``."""
         self._add_rule(function, "counter")
         return function
 

@@ -26,12 +26,14 @@ class GroundChoice:
         self.opposite_numbers = [values.index(choice.opposite.get(v, v)) for v in values]
 
     def add(self, objects: tuple[object, ...], variable: int) -> None:
+        """``variable`` decides for these objects; of a symmetric choice for the opposite order, too."""
         at = tuple(self.ids[o] for o in objects)
         self.variables[at] = variable
         if self.choice.is_symmetric:
             self.variables[at[::-1]], self.flipped[at[::-1]] = variable, True
 
     def number(self, objects: Sequence[object]) -> int:
+        """The variable for these objects; -1 when there is none. Raises ``KeyError`` for an object that is not of the space."""
         return int(self.variables[tuple(self.ids[o] for o in objects)])
 
     def find(self, objects: Sequence[object]) -> tuple[int, bool]:
@@ -72,6 +74,7 @@ class GroundSpace:
     """Per given fact the tuples for which it is true."""
 
     def presence_of(self, thing: object) -> int:
+        """The bits of the optional objects that a thing exists with; 0 for what always exists."""
         return self.optional.get(thing, 0)
 
     def literal(self, condition: Condition) -> tuple[int, int]:

@@ -25,6 +25,7 @@ class Relations:
     numbers: dict[tuple[tuple[int, ...], bytes], int] = field(default_factory=dict)
 
     def number(self, relation: Relation) -> int:
+        """The relation's place in ``all``, where it is added when no equal one is there."""
         kept = np.ascontiguousarray(relation)
         key = (kept.shape, kept.tobytes())
         if key not in self.numbers:
@@ -62,6 +63,7 @@ class Scopes:
         self.parts.append(np.concatenate([scopes, labels], axis=1))
 
     def merged(self) -> Scoped:
+        """All that was added: each scope once, with the relation that all of its rules allow."""
         rows = _sorted_rows(np.concatenate([*self.parts, np.zeros((0, self.arity + 2), np.int64)]))
         begins = _differ_from_last(rows[:, : self.arity])
         group = np.cumsum(begins) - 1

@@ -93,6 +93,7 @@ class Random:
         self.state = state
 
     def uniform(self) -> NDArray[np.float64]:
+        """The next number of each generator, about 0 to 1, as the program draws it: shape of ``state``."""
         state = self.state
         state = state ^ (state << np.uint32(13))
         state = state ^ (state >> np.uint32(17))
@@ -100,6 +101,7 @@ class Random:
         return (self.state.astype(np.float64) - 0.5) / 2.0**32
 
     def normal(self) -> NDArray[np.float64]:
+        """One normally distributed number per generator (Box-Muller): shape of ``state``."""
         radius = np.sqrt(-2.0 * np.log(self.uniform()))
         return radius * np.cos(2.0 * np.pi * self.uniform())
 

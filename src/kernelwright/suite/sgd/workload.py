@@ -84,6 +84,7 @@ class Random:
     state: int
 
     def next(self) -> int:
+        """The next state, from 0 to 2**32 - 1."""
         self.state = (self.state * 1664525 + 1013904223) % 2**32
         return self.state
 
@@ -94,6 +95,7 @@ class Random:
         return np.vstack([(limit * uniform).reshape(inputs, outputs), np.zeros(outputs)])
 
     def shuffle(self, items: NDArray[np.int64]) -> None:
+        """Permutes in place (Fisher-Yates), from the last item down."""
         for i in range(len(items) - 1, 0, -1):
             other = self.next() * (i + 1) >> 32
             items[[i, other]] = items[[other, i]]
@@ -107,10 +109,12 @@ class Network:
     output: NDArray[np.float64]
 
     def activations(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Rectified outputs of the hidden layer: shape (points, hidden)."""
         sums: NDArray[np.float64] = points @ self.hidden[:-1] + self.hidden[-1]
         return np.maximum(sums, 0.0)
 
     def scores(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The output for each class, before any softmax: shape (points, classes)."""
         scores: NDArray[np.float64] = self.activations(points) @ self.output[:-1] + self.output[-1]
         return scores
 

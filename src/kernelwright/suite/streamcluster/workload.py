@@ -80,10 +80,12 @@ class Random:
     state: int
 
     def next(self) -> int:
+        """The next state, from 0 to 2**32 - 1."""
         self.state = (self.state * 1664525 + 1013904223) % 2**32
         return self.state
 
     def shuffle(self, items: list[int], picked: int) -> None:
+        """Puts a random choice of ``picked`` items at the front, in place."""
         for i in range(picked):
             other = i + (self.next() * (len(items) - i) >> 32)
             items[i], items[other] = items[other], items[i]

@@ -82,6 +82,8 @@ class Problem:
 
     @staticmethod
     def load(folder: Path, argv: tuple[str, ...]) -> Problem:
+        """Reads the input files of a run, as the program's argument list names them below ``folder``."""
+
         def points(name: str) -> NDArray[np.float64]:
             return np.fromfile(folder / name, dtype=np.float32).reshape(-1, int(argv[4])).astype(np.float64)
 
@@ -93,9 +95,11 @@ class Problem:
 
     @property
     def classes(self) -> int:
+        """How many there are; labels count from 0."""
         return int(self.labels.max()) + 1
 
     def kernel(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The Gaussian kernel of each row of ``a`` with each row of ``b``: shape (rows of a, rows of b)."""
         squared: NDArray[np.float64] = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2 * a @ b.T
         return np.exp(-self.gamma * squared)
 

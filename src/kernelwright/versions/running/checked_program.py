@@ -36,9 +36,11 @@ class AnsweringProgram(Protocol):
     """A program of several versions whose outputs can be looked at."""
 
     @property
-    def deterministic(self) -> bool: ...
+    def deterministic(self) -> bool:
+        """Whether the same thresholds give the same time in every run; then one run is enough."""
 
-    def answer(self, dataset: str, thresholds: Thresholds) -> Answer: ...
+    def answer(self, dataset: str, thresholds: Thresholds) -> Answer:
+        """Runs the program on a dataset; guards that ``thresholds`` does not name decide as the program does."""
 
 
 class CheckedProgram:

@@ -95,6 +95,7 @@ class ExternalProgram:
         """By dataset, a line on standard error that seems to be of the protocol and cannot be read."""
 
     def answer(self, dataset: str, thresholds: Thresholds) -> Answer:
+        """Runs the command in a shell; a run that fails or takes too long has no time, but a cause."""
         with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
             return self._answer(dataset, thresholds, Path(folder))
 

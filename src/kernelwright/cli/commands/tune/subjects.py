@@ -71,6 +71,7 @@ class Asked:
     fresh: bool = False
 
     def as_json(self) -> dict[str, Any]:
+        """By field name, as the run's facts keep it; ``from_json`` reads it."""
         return asdict(self)
 
     @classmethod

@@ -11,7 +11,7 @@ template <class Group, class T, class Size>
 KW_DEVICE void memcpy_async(const Group &group, T *to, const T *from, const Size &size) {
     cuda::details::copy_of(to, from, size, group.thread_rank(), group.size());
 }
-// Counts are of elements; the smaller one holds.
+// Counts are of elements; the smaller one is copied.
 template <class Group, class T, class ToCount, class FromCount>
 KW_DEVICE void memcpy_async(const Group &group, T *to, const ToCount &to_count, const T *from, const FromCount &from_count) {
     size_t count = (size_t)to_count < (size_t)from_count ? (size_t)to_count : (size_t)from_count;

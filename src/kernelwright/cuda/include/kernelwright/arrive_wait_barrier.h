@@ -63,7 +63,7 @@ template <thread_scope Scope = thread_scope_system> class barrier {
         details::fence<Scope>();
         unsigned long long old = atomicAdd(&state, (unsigned long long)-count);
         token.phase = (unsigned int)(old >> 32);
-        // Who comes last begins the next phase; nobody else may arrive before that.
+        // The last thread begins the next phase; no other may arrive before that.
         if ((unsigned int)old == (unsigned int)count)
             atomicAdd(&state, (1ull << 32) + atomicAdd(&expected, 0u));
         details::fence<Scope>();
@@ -102,7 +102,7 @@ template <thread_scope Scope = thread_scope_system> class barrier {
     }
 };
 
-// ---- copies: done when the call returns, which is before anybody can know of it ----
+// ---- copies: complete when the call returns, before any thread can ask for it ----
 
 namespace details {
 template <class Unit> KW_DEVICE void copy_units(void *to, const void *from, size_t bytes, size_t rank, size_t threads) {

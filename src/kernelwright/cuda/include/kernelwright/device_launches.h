@@ -5,7 +5,7 @@
 //     void *p = cudaGetParameterBuffer(64, size of (a, b)); if (p) { store a and b there; cudaLaunchDevice(child, p, ...); }
 //
 // What is launched goes into a queue in device memory, which the virtual GPU takes when the grid has ended
-// (device/virtual_gpu/device_launches.py). On a real GPU nobody would: there it is a trap.
+// (device/virtual_gpu/device_launches.py). On a real GPU nothing takes them: there a launch is a trap.
 #pragma once
 #pragma GCC system_header
 

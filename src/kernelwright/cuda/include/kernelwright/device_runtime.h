@@ -27,7 +27,7 @@ using ::memset;
 using ::printf;
 }  // namespace std
 
-// What stands in the table of a class for a virtual function that it leaves to others.
+// What the virtual table of a class holds for a pure virtual function.
 extern "C" __device__ __inline__ void __cxa_pure_virtual() { __builtin_trap(); }
 
 // What <assert.h> of glibc expands to.

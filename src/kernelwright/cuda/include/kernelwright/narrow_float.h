@@ -238,7 +238,7 @@ KW_N_SHUFFLE(__shfl_xor_sync, int)
 KW_DEVICE KW_N __ldg(const KW_N *p) { return KW_N_CONSTANT(__ldg((const unsigned short *)p)); }
 KW_DEVICE KW_N2 __ldg(const KW_N2 *p) { return __builtin_bit_cast(KW_N2, __ldg((const unsigned int *)p)); }
 
-// The pair changes at once, which CUDA does not even promise.
+// Both halves of a pair change at once, which CUDA does not promise.
 #define KW_N_ATOMIC_ADD(type, bits)                                                          \
     KW_DEVICE type atomicAdd(type *address, type value) {                                    \
         bits seen = *(const volatile bits *)address, expected;                               \

@@ -1,5 +1,5 @@
 // cuda::pipeline: copies in stages, first in, first out. CUDA programming guide, "Asynchronous Data Copies using cuda::pipeline".
-// One thread's own is the hardware's groups of asynchronous copies; one of a block is two barriers for each stage.
+// That of one thread is made of the hardware's groups of asynchronous copies, that of a block of two barriers for each stage.
 #pragma once
 #pragma GCC system_header
 #include "../cuda_pipeline_primitives.h"
@@ -26,7 +26,7 @@ template <thread_scope Scope> class pipeline {
     KW_METHOD pipeline(barrier<Scope> *filled, barrier<Scope> *freed, unsigned int stages)
         : filled_(filled), freed_(freed), stages_(stages) {}
 
-    // What is counted are stages: number n lies in place n % stages, where n / stages have been before.
+    // Counted from 0, stage n lies in place n % stages, which n / stages others had before.
     KW_METHOD void producer_acquire() { reach(freed_, produced_, 0); }
     KW_METHOD void producer_commit() { (void)filled_[produced_++ % stages_].arrive(); }
     KW_METHOD void consumer_wait() { reach(filled_, consumed_, 1); }
@@ -90,7 +90,7 @@ template <class Group, thread_scope Scope, unsigned char Stages>
 KW_DEVICE pipeline<Scope> make_pipeline(const Group &group, pipeline_shared_state<Scope, Stages> *state) {
     return details::begin(group, state, group.size(), group.size());
 }
-// Threads do one or the other; how many fill is told, or counted in the block.
+// Each thread either fills stages or uses them; how many fill is given, or counted in the block.
 template <class Group, thread_scope Scope, unsigned char Stages>
 KW_DEVICE pipeline<Scope> make_pipeline(const Group &group, pipeline_shared_state<Scope, Stages> *state,
                                         size_t producers) {

@@ -1,3 +1,3 @@
-/* Where NVTX 3 has it. */
+/* The place of this header in NVTX 3. */
 #pragma once
 #include "../nvToolsExt.h"

@@ -1,4 +1,4 @@
-// The version of NVIDIA's that is stood for.
+// The version of NVIDIA's thrust that ours stands in for.
 #pragma once
 #define THRUST_VERSION 200802
 #define THRUST_MAJOR_VERSION 2

@@ -116,7 +116,7 @@ static int synchronize(int device)
     return result;
 }
 
-/* Its few bytes stay, so that whoever still names it is told that it is gone. */
+/* Its few bytes stay, so that later calls that name it are refused. */
 KW_API CUresult cuCtxDestroy(CUcontext context)
 {
     KW_DRIVER_ENTER_WITHOUT_CONTEXT();
@@ -134,7 +134,7 @@ KW_API CUresult cuCtxDestroy(CUcontext context)
     return kw_driver_done(0);
 }
 
-/* The ways of CUDA 3 to count who uses a context. */
+/* The functions of CUDA 3 that count the users of a context. */
 KW_API CUresult cuCtxAttach(CUcontext *context, unsigned int flags)
 {
     KW_DRIVER_ENTER();
@@ -257,7 +257,7 @@ KW_API CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 
 KW_API CUresult cuDevicePrimaryCtxReset(CUdevice device)
 {
-    /* The one call that gets through after a failure. */
+    /* The one call that is allowed after a failure. */
     kw_driver_call = __func__;
     int result = kw_is_connected() ? kw_check_device(device) : CUDA_ERROR_NOT_INITIALIZED;
     int current = kw_device;

@@ -65,7 +65,7 @@ KW_API CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid
                                  stream, parameters, NULL, 1));
 }
 
-/* What asks for blocks that share more than one has, is not a launch as ever. */
+/* 0, or the error for an attribute that is not supported: clusters of blocks, and events within a kernel. */
 static int check_attribute(const CUlaunchAttribute *of)
 {
     switch (of->id) {

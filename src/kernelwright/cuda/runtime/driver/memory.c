@@ -226,7 +226,7 @@ KW_API CUresult cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t a
                                     unsigned long long flags)
 {
     KW_DRIVER_ENTER();
-    (void)wanted; /* a wish, which CUDA need not grant either */
+    (void)wanted; /* a hint, which CUDA need not follow either */
     if (!address || !bytes || bytes % GRANULARITY || flags || (alignment & (alignment - 1)))
         return kw_driver_done(CUDA_ERROR_INVALID_VALUE);
     return kw_driver_done(kw_allocate(bytes, KW_MEMORY_DEVICE, 0, (void **)address));
@@ -274,7 +274,7 @@ KW_API CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
     return kw_driver_done(0);
 }
 
-/* The same memory at two addresses is what we cannot do. */
+/* Mapping the same memory at two addresses is not supported. */
 KW_API CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
                          unsigned long long flags)
 {

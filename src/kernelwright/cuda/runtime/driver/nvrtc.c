@@ -155,7 +155,7 @@ KW_API nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const ch
         return NVRTC_ERROR_INVALID_PROGRAM;
     if (count < 0 || (count && !options))
         return NVRTC_ERROR_INVALID_INPUT;
-    /* What became of the device is no matter: the compiler is there as long as the worker is. */
+    /* A failure of the device does not matter: the compiler is there as long as the worker is. */
     kw_connect();
     if (!kw_is_connected()) {
         kw_say("NVRTC needs a device's worker, which has the compiler: run the program with kw run, or with "

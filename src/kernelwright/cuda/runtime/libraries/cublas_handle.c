@@ -58,7 +58,7 @@ KW_API cublasStatus_t cublasDestroy_v2(cublasHandle_t handle)
     cudaStream_t stream = handle->stream;
     handle->magic = 0;
     free(handle);
-    /* As NVIDIA's, which frees memory of the device. */
+    /* Waits for the work, as NVIDIA's does, which frees memory of the device. */
     kw_stream_wait(stream);
     return CUBLAS_STATUS_SUCCESS;
 }

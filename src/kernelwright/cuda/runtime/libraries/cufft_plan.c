@@ -1,4 +1,4 @@
-/* Plans of cuFFT: made, measured, destroyed. A handle is a number that is given once, so that one of a destroyed plan is told. */
+/* Plans of cuFFT: made, measured, destroyed. Each number is a handle once only, so that one of a destroyed plan is refused. */
 #include "cufft_plan.h"
 
 #include <limits.h>
@@ -60,7 +60,7 @@ KW_API cufftResult cufftDestroy(cufftHandle plan)
     pthread_mutex_unlock(&lock);
     if (!found)
         return CUFFT_INVALID_PLAN;
-    /* As NVIDIA's, which frees memory of the device. */
+    /* Waits for the work, as NVIDIA's does, which frees memory of the device. */
     if (found->is_made)
         kw_stream_wait(found->stream);
     free(found);
@@ -82,7 +82,7 @@ size_t kw_fft_work_bytes(const struct kw_fft_plan *plan)
     return (size_t)count * (is_double(plan->type) ? sizeof(cufftDoubleComplex) : sizeof(cufftComplex));
 }
 
-/* Reads one side. Its outermost dimension says nothing: no number lies behind it but the next transform's. */
+/* Reads one side. Its outermost dimension is ignored: only the next transform lies behind it. */
 static cufftResult set_layout(struct kw_fft_layout *layout, const struct kw_fft_plan *plan, const long long *embed,
                               long long stride, long long distance)
 {
@@ -136,7 +136,7 @@ static cufftResult describe(struct kw_fft_plan *plan, int rank, const long long 
     }
     plan->in.is_given = plan->out.is_given = 0;
     if (!inembed || !onembed)
-        return CUFFT_SUCCESS; /* strides and distances say nothing then */
+        return CUFFT_SUCCESS; /* strides and distances are ignored then */
     cufftResult result = set_layout(&plan->in, plan, inembed, istride, idist);
     return result ? result : set_layout(&plan->out, plan, onembed, ostride, odist);
 }

@@ -89,7 +89,7 @@ struct cusparseDnMatDescr {
             return CUSPARSE_STATUS_INVALID_VALUE;  \
     } while (0)
 
-/* Nothing is kept in buffers; programs allocate what they are told, and some expect it to be something. */
+/* Nothing is kept in buffers; programs allocate as many bytes as they are told, and some expect more than 0. */
 enum { KW_SPARSE_BUFFER = 256 };
 
 struct kw_sparse_call {

@@ -38,7 +38,7 @@ KW_API cusparseStatus_t cusparseDestroy(cusparseHandle_t handle)
     cudaStream_t stream = handle->stream;
     handle->magic = 0;
     free(handle);
-    /* As NVIDIA's, which frees memory of the device. */
+    /* Waits for the work, as NVIDIA's does, which frees memory of the device. */
     kw_stream_wait(stream);
     return CUSPARSE_STATUS_SUCCESS;
 }

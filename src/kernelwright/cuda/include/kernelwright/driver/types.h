@@ -160,7 +160,7 @@ typedef enum CUoccupancy_flags_enum {
 
 typedef size_t(CUDA_CB *CUoccupancyB2DSize)(int blockSize);
 
-/* Attributes of a launch: what asks for more than a launch as ever (a grid that waits for itself, clusters) is refused. */
+/* Attributes of a launch: those that an ordinary or a cooperative launch does not have (clusters, events) are refused. */
 typedef enum CUlaunchAttributeID_enum {
     CU_LAUNCH_ATTRIBUTE_IGNORE = 0,
     CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW = 1,

@@ -1,2 +1,2 @@
-// With NVIDIA's CUDA headers, too.
+// Ours, also where NVIDIA's CUDA headers are used.
 #include "../../cufftXt.h"

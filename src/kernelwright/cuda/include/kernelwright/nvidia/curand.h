@@ -1,2 +1,2 @@
-// With NVIDIA's CUDA headers, too; where its cuRAND is installed, the host interface is the same.
+// Ours, also where NVIDIA's CUDA headers are used; where its cuRAND is installed, the host interface is the same.
 #include "../../curand.h"

@@ -1,2 +1,2 @@
-// clang's wrapper of NVIDIA's headers includes this header of cuRAND in every program, to mend a quarrel between the two.
-// Where cuRAND is not installed there is nothing to mend.
+// clang's wrapper of NVIDIA's headers includes this header of cuRAND in every program, because the two conflict otherwise.
+// Where cuRAND is not installed there is no conflict.

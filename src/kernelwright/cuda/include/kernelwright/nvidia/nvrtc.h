@@ -1,2 +1,2 @@
-// With NVIDIA's CUDA headers, too: the compiler behind it is ours.
+// Ours, also where NVIDIA's CUDA headers are used: the compiler behind it is ours.
 #include "../../nvrtc.h"

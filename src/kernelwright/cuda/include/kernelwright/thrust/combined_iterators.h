@@ -1,4 +1,4 @@
-// Iterators that others stand behind: several side by side, and one whose elements another counts off. Part of thrust/iterator/*.h.
+// Iterators made of others: several side by side, and the elements of one in the order that another gives. Part of thrust/iterator/*.h.
 #pragma once
 #pragma GCC system_header
 #include "iterators.h"

@@ -1,5 +1,5 @@
-// thrust::complex, on both sides. Products are the plain ones, quotients are scaled first, as cuComplex's are; what is not finite is not
-// looked at separately.
+// thrust::complex, on both sides. Products are the plain ones, quotients are scaled first, as cuComplex's are; infinities and NaN
+// are no special cases.
 #pragma once
 #pragma GCC system_header
 #include "../../thrust/pair.h"

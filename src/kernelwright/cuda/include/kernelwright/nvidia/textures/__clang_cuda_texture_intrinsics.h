@@ -13,7 +13,7 @@
 // Layers, cubes, mipmaps, gathers and surfaces: no object of our runtime has them.
 extern "C" __device__ void __kw_layered_cubic_mipmapped_or_surface_access();
 
-// Which function it is NVIDIA's headers say by a name, "__itex2D", which is known wherever one of them is inlined.
+// NVIDIA's headers name the function by a text, "__itex2D", which is a constant wherever one of them is inlined.
 #define KW_NAMED(digit, next) (name[6] == digit && name[7] == 'D' && name[8] == next)
 template <class T> KW_DEVICE void __nv_tex_surf_handler(const char *name, T *result, cudaTextureObject_t object, int x) {
     if (KW_NAMED('1', 'f'))
