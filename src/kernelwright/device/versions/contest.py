@@ -26,11 +26,20 @@ SLOWER, CERTAIN = 1.05, 6
 class Events(Protocol):
     """What of a driver is needed. Handles and streams are numbers."""
 
-    def create_event(self, flags: int = 0) -> int: ...
-    def destroy_event(self, event: int) -> None: ...
-    def record(self, event: int, stream: int = 0) -> None: ...
-    def synchronize_event(self, event: int) -> None: ...
-    def elapsed_ms(self, start: int, end: int) -> float: ...
+    def create_event(self, flags: int = 0) -> int:
+        """A new event that is timed, with flags of 0. Raises ``DriverError``, as all of these do."""
+
+    def destroy_event(self, event: int) -> None:
+        """Gives an event back."""
+
+    def record(self, event: int, stream: int = 0) -> None:
+        """Queues an event behind what the stream holds."""
+
+    def synchronize_event(self, event: int) -> None:
+        """Waits until the GPU has come past an event."""
+
+    def elapsed_ms(self, start: int, end: int) -> float:
+        """Milliseconds between two events that the GPU has come past."""
 
 
 @dataclass
