@@ -129,12 +129,12 @@ def test_running_what_was_prepared_needs_no_compiler(fake: Fake, prepared: Path,
 
 
 def test_a_machine_that_lacks_a_compiler_says_what_to_do(fake: Fake, tmp_path: Path) -> None:
+    if (ROOT / "build" / "gpu" / "manifest.json").is_file():
+        pytest.skip("there is a prepared folder here")
     blocker = tmp_path / "site"
     blocker.mkdir()
     code = "import sys, runpy; sys.modules['llvmlite'] = None; sys.argv = ['gpu.py']; runpy.run_path('benchmarks/gpu.py', run_name='__main__')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=ROOT)
-    if (ROOT / "build" / "gpu" / "manifest.json").is_file():
-        pytest.skip("there is a prepared folder here")
     assert done.returncode == 2
     assert "this Python lacks llvmlite" in done.stderr and "make setup" in done.stderr and "--prepare" in done.stderr
 
