@@ -44,7 +44,8 @@ class Form:
         return low, high
 
     def plus(self, other: Form, factor: int = 1) -> Form:
-        """This form + ``factor`` * ``other``. It needs what both need; ``root`` is kept where just one side has one."""
+        """This form + ``factor`` * ``other``. It needs what both need. ``root``: that of the one side that has one; of
+        ``other`` only where the factor is 1."""
         terms = dict(self.terms)
         for atom, k in other.terms.items():
             total = terms.get(atom, 0) + factor * k
