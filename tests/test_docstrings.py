@@ -11,8 +11,6 @@ SRC = Path(__file__).parents[1] / "src" / "kernelwright"
 OURS = {"Misuse", "ToolError", "CompileError", "IRError", "DeviceError", "Refused", "ValueError"}
 HELP = "cli/commands/"
 """There a ``command``'s docstring is what ``--help`` prints."""
-LATER = ("bench/", "codegen/", "device/real_gpu/", "device/timing_model/", "space/bound/")
-"""Folders in which methods may still be without docstrings; functions may not."""
 
 Classes = Mapping[str, list[ast.ClassDef]]
 """The classes of the package by name; of one name there may be several."""
@@ -105,7 +103,7 @@ def test_functions_and_methods_say_what_they_do_and_raise() -> None:
         for title, function, owner in functions(tree):
             seen += 1
             text = ast.get_docstring(function) or ""
-            exempt = owner is not None and (name.startswith(LATER) or is_setter(function))
+            exempt = owner is not None and is_setter(function)
             if not text and not exempt and (owner is None or function.name not in described_elsewhere(owner, known)):
                 silent.append(f"{name}:{function.lineno} {title}")
             is_help = name.startswith(HELP) and title == "command"

@@ -119,6 +119,7 @@ class Tally:
     refused: list[str] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:
+        """Takes over what came of other sequences."""
         self.sequences += other.sequences
         self.kinds += other.kinds
         self.inert += other.inert
@@ -238,6 +239,7 @@ class Progress:
         return self
 
     def note(self, seeds: tuple[int, int], tally: Tally) -> None:
+        """Appends to the file what came of the ``seeds`` (first, and one past the last)."""
         self._file.write("\n" + json.dumps({"seeds": seeds, **tally.__dict__}))
         self._file.flush()
 

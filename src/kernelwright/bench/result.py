@@ -40,12 +40,15 @@ class Measured:
     notes: list[str] = field(default_factory=list)
 
     def at_most(self, name: str, value: float | None, bound: float) -> None:
+        """Adds a promise that ``value`` is at most ``bound``; None: it could not be measured here."""
         self.promises.append(Promise(name, _rounded(value), f"<= {bound:g}", None if value is None else value <= bound))
 
     def at_least(self, name: str, value: float | None, bound: float) -> None:
+        """Adds a promise that ``value`` is at least ``bound``; None: it could not be measured here."""
         self.promises.append(Promise(name, _rounded(value), f">= {bound:g}", None if value is None else value >= bound))
 
     def as_json(self) -> dict[str, Any]:
+        """Rows, promises and notes, with today's date, the machine, and the versions of what was used."""
         return {
             "name": self.name,
             "date": datetime.date.today().isoformat(),

@@ -66,6 +66,7 @@ class PtxFunction:
     blocks: tuple[PtxBlock, ...]
 
     def instructions(self) -> Iterator[PtxInstruction]:
+        """The instructions of all blocks, in the order of the text."""
         for block in self.blocks:
             yield from block.instructions
 

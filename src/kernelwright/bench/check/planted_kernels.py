@@ -52,6 +52,7 @@ class PlantedKernel:
 
     @property
     def schedules(self) -> int:
+        """How many schedules it is checked under besides the usual order: ``ORDERS`` for the kernels of ``orders.cu``, else 0."""
         return ORDERS if self.path.stem == "orders" else 0
 
     def launch(self, *, strict: bool = False) -> CheckedLaunches:

@@ -72,6 +72,7 @@ class Followed:
         return self.watched.exit_code not in ((INTERRUPTED, 0, 1) if self.watched.interrupted else (0, 1))
 
     def row(self) -> Row:
+        """A row of the result; times in seconds, of the clock and of the processor."""
         first, silence, end = self.watched.first, self.watched.silence, self.watched.end
         return {
             "round": self.round.name,

@@ -56,10 +56,12 @@ class Watched:
 
     @property
     def first(self) -> Said:
+        """What was said first; the end of a command that said nothing."""
         return self.said[0] if self.said else self.end
 
     @property
     def text(self) -> str:
+        """All that was said, as text; bytes that are no UTF-8 are replaced."""
         return b"".join(each.text for each in self.said).decode(errors="replace")
 
     @property

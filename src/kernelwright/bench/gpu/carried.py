@@ -60,6 +60,7 @@ class CarriedCase:
     """Of its program: nothing is in L2 then, for estimates and for times."""
 
     def job(self, image: Image) -> Job:
+        """The launch with the code of ``image``, for a GPU's worker."""
         parameters = bytes.fromhex(self.arguments)
         launch = Launch(self.kernel, self.grid, self.block, parameters, self.shared_bytes)
         return Job(image, launch, self.variables)
@@ -99,6 +100,7 @@ class CarriedRun:
     variants: tuple[CarriedVariant, ...]
 
     def write(self, folder: Path) -> None:
+        """Writes it as JSON to a file in ``folder`` that is named after the run. Raises ``OSError``."""
         text = json.dumps({"format": FORMAT, **asdict(self)}, separators=(",", ":"))
         (folder / f"{self.run}.json").write_text(text)
 
@@ -137,6 +139,7 @@ class Contents:
         self._known: dict[str, NDArray[np.uint8]] = {}
 
     def keep(self, data: bytes) -> str:
+        """Keeps a buffer's content, and returns the name it will be found by: 24 hexadecimal digits of its hash."""
         key = content_key([data])[:24]
         self._known[key] = np.frombuffer(data, np.uint8)
         return key

@@ -38,6 +38,7 @@ class Shape:
 
     @property
     def name(self) -> str:
+        """The launch in words, as ``block 16x16 TILE=8 threads / 2``."""
         block = "x".join(str(n) for n in self.block if n > 1) or "1"
         threads = [f"threads / {self.fewer}"] if self.fewer > 1 else []
         return " ".join([f"block {block}", *self.defines, *threads])

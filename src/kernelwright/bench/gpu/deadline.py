@@ -22,10 +22,12 @@ class Deadline:
 
     @classmethod
     def within(cls, seconds: float | None) -> Deadline:
+        """That many seconds from now; None: never."""
         return cls(None if seconds is None else time.monotonic() + seconds)
 
     @property
     def is_over(self) -> bool:
+        """Whether the time is up; False for one that never ends."""
         return self.ends is not None and time.monotonic() >= self.ends
 
     def share(self, of: int) -> Deadline:

@@ -66,13 +66,16 @@ class ExploredRow:
 
     @property
     def problem(self) -> str:
+        """The computation's name and its sizes, separated by spaces."""
         return " ".join([self.computation, *map(str, self.sizes.values())])
 
     def as_json(self) -> dict[str, Any]:
+        """Its fields by name, as ``from_json`` reads them."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> ExploredRow:
+        """What ``as_json`` wrote. Raises ``KeyError`` or ``TypeError`` for anything else."""
         lists = {name: tuple(value[name]) for name in ("grid", "block", "arrays", "scalars")}
         return cls(**{**value, **lists})
 

@@ -211,9 +211,11 @@ class RealBench:
     forms: Mapping[str, Sequence[str]]
 
     def kernels(self) -> RealKernels:
+        """The kernels with memory of their own, to be used in a ``with``, which frees it."""
         return RealKernels(self)
 
     def empty_us(self) -> float:
+        """Microseconds between two events around a kernel that does nothing: a median of five."""
         with self.kernels() as kernels:
             return kernels.empty_us
 
@@ -241,24 +243,30 @@ class RealKernels:
             self._cuda.free(address)
 
     def array(self, contents: npt.NDArray[Any]) -> int:
+        """The device address of a copy of ``contents``, freed with the kernels."""
         address = self.zeros(contents.nbytes)
         self.write(address, contents)
         return address
 
     def write(self, address: int, contents: npt.NDArray[Any]) -> None:
+        """Copies ``contents`` to a device address."""
         self._cuda.write(address, contents.tobytes())
 
     def zeros(self, size: int) -> int:
+        """The device address of ``size`` bytes of zeros, freed with the kernels."""
         address = self._cuda.allocate(size)
         self._held.append(address)
         self._cuda.driver.fill(address, 0, size)
         return address
 
     def constant(self, name: str, contents: npt.NDArray[Any]) -> None:
+        """Copies ``contents`` to the device variable ``name``, by its mangled name."""
         address, _ = self._cuda.variable(self._bench.loaded, name)
         self.write(address, contents)
 
     def launch(self, kernel: str, grid: int, block: int, *arguments: int | float) -> tuple[None, RealTime]:
+        """Runs a kernel on a line of ``grid`` blocks of ``block`` threads. Its time is that between two events less that of an empty
+        kernel; L2 is emptied before the first launch only. There are no counts."""
         work = self._work(kernel, grid, block, arguments)
         between = self._cuda.time([work], rounds=1, warmup=0, cold=self._cold)[0].median_us
         self._cold = False
@@ -268,6 +276,7 @@ class RealKernels:
         )
 
     def sampled(self, kernel: str, grid: int, block: int, *arguments: int | float) -> RealTime:
+        """The time of a launch: on a GPU the whole grid runs."""
         return self.launch(kernel, grid, block, *arguments)[1]
 
     def _work(self, kernel: str, grid: int, block: int, arguments: Sequence[int | float]) -> Work:

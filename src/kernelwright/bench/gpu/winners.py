@@ -66,6 +66,7 @@ class Ratio:
 
     @property
     def verdict(self) -> str:
+        """``faster`` or ``slower`` when the whole interval lies beyond ``TIE``, else ``tie``."""
         low, _, high = self.speedup
         return "faster" if low > 1 + TIE else "slower" if high < 1 / (1 + TIE) else "tie"
 
@@ -115,6 +116,7 @@ class Outputs:
 
     @property
     def ran(self) -> bool:
+        """Whether the program ran and left outputs."""
         return bool(self.found)
 
 

@@ -33,35 +33,45 @@ class Time(Protocol):
     """Of one launch, in microseconds: of the kernel alone, and with what it takes to start it."""
 
     @property
-    def kernel_us(self) -> float: ...
+    def kernel_us(self) -> float:
+        """Microseconds of the kernel alone."""
 
     @property
-    def time_us(self) -> float: ...
+    def time_us(self) -> float:
+        """Microseconds with what it takes to start the kernel."""
 
 
 class Kernels(Protocol):
     """The kernels of ``SOURCE`` on a GPU that begins with cold caches; addresses are numbers."""
 
-    def array(self, contents: npt.NDArray[Any]) -> int: ...
+    def array(self, contents: npt.NDArray[Any]) -> int:
+        """The device address of a copy of ``contents``."""
 
-    def write(self, address: int, contents: npt.NDArray[Any]) -> None: ...
+    def write(self, address: int, contents: npt.NDArray[Any]) -> None:
+        """Copies ``contents`` to a device address."""
 
-    def zeros(self, size: int) -> int: ...
+    def zeros(self, size: int) -> int:
+        """The device address of ``size`` bytes of zeros."""
 
-    def constant(self, name: str, contents: npt.NDArray[Any]) -> None: ...
+    def constant(self, name: str, contents: npt.NDArray[Any]) -> None:
+        """Copies ``contents`` to the device variable ``name``."""
 
-    def launch(self, kernel: str, grid: int, block: int, *arguments: int | float) -> tuple[Any, Time]: ...
+    def launch(self, kernel: str, grid: int, block: int, *arguments: int | float) -> tuple[Any, Time]:
+        """Runs a kernel on a line of ``grid`` blocks of ``block`` threads; what was counted, if anything, and its time."""
 
-    def sampled(self, kernel: str, grid: int, block: int, *arguments: int | float) -> Time: ...
+    def sampled(self, kernel: str, grid: int, block: int, *arguments: int | float) -> Time:
+        """The time of a launch; on a virtual GPU it is estimated from some of the blocks."""
 
 
 class Bench(Protocol):
     """A GPU, virtual or real, by its figures."""
 
     @property
-    def gpu(self) -> Gpu: ...
+    def gpu(self) -> Gpu:
+        """Its figures."""
 
-    def kernels(self) -> AbstractContextManager[Kernels]: ...
+    def kernels(self) -> AbstractContextManager[Kernels]:
+        """The kernels with cold caches; leaving the ``with`` frees their memory."""
 
 
 def l1_latency(bench: Bench) -> float:

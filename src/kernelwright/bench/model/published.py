@@ -40,6 +40,7 @@ class Quantity:
     on: Callable[[Bench], float]
 
     def estimated(self, gpu: Gpu) -> float:
+        """What the timing model makes of it for ``gpu``, in ``unit``."""
         from kernelwright.bench.model.timed_kernels import VirtualBench  # needs a compiler; what ``on`` asks may not
 
         return self.on(VirtualBench(gpu, ours.SOURCE))

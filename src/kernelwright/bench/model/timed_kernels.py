@@ -61,6 +61,7 @@ class TimedKernels:
         return address
 
     def write(self, address: int, contents: npt.NDArray[Any]) -> None:
+        """Copies ``contents`` to a device address."""
         self._arena.bytes(address, contents.nbytes)[:] = contents.tobytes()
 
     def zeros(self, size: int) -> int:
@@ -68,6 +69,7 @@ class TimedKernels:
         return self._arena.allocate(size, "zeros", fill=None).address
 
     def constant(self, name: str, contents: npt.NDArray[Any]) -> None:
+        """Copies ``contents`` to the device variable ``name``."""
         self._arena.view(self._loaded.variables.buffers[name], contents.dtype)[:] = contents
 
     def launch(self, kernel: str, grid: int, block: int, *arguments: int | float) -> tuple[Observed, Estimate]:
@@ -95,6 +97,7 @@ class VirtualBench:
     source: str
 
     def kernels(self) -> TimedKernels:
+        """The kernels of ``source`` on a virtual ``gpu`` whose caches are cold."""
         return TimedKernels(self.source, self.gpu)
 
 

@@ -53,6 +53,7 @@ class Rows:
         return self
 
     def note(self, row: Row) -> None:
+        """Appends a row to the file, with the state of the package. May be called by several threads."""
         with self._lock:
             self._file.write(json.dumps(row | {STATE: self.state}) + "\n")
             self._file.flush()

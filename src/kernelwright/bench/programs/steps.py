@@ -44,6 +44,7 @@ class Step:
 
     @property
     def ended_well(self) -> bool:
+        """Whether it has no cause of failure."""
         return not self.cause
 
 

@@ -53,6 +53,7 @@ class Labelled:
 
     @property
     def proofs(self) -> int:
+        """How many labels were given."""
         return self.labels.total()
 
     @property
@@ -61,6 +62,7 @@ class Labelled:
         return sum(count for label, count in self.labels.items() if LABELS.index(label) < LABELS.index("clean"))
 
     def add(self, other: Labelled) -> None:
+        """Takes over what other proofs gave."""
         self.labels += other.labels
         self.wrong = sorted(self.wrong + other.wrong)
         self.seconds += other.seconds

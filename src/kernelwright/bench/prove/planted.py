@@ -38,6 +38,7 @@ class Planted:
 
     @property
     def source(self) -> Path:
+        """The file it is in: that of the sound kernels or of the unsafe ones."""
         return HERE / ("sound.cu" if self.label == "clean" else "unsafe.cu")
 
     def case(self, seed: int) -> Case:
@@ -52,6 +53,7 @@ class Planted:
 
     @property
     def original(self) -> Modules:
+        """The modules of its file without ``-DVARIANT``, by kernel."""
         return _modules(self.source, False)
 
     @property

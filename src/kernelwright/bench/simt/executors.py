@@ -41,6 +41,8 @@ class Ours:
         self._buffers: dict[str, dict[str, Buffer]] = {}
 
     def prepared(self, case: Case, clock: Callable[[], float] = time.process_time) -> Callable[[], float]:
+        """A function that runs a case on fresh inputs and returns the seconds of its launches by ``clock``. It has run once, which
+        compiles the kernels. Raises ``RuntimeError`` for a launch with a fault."""
         buffers = {name: self.arena.allocate(array.nbytes, name) for name, array in case.arrays.items()}
         self._buffers[case.name] = buffers
         launches = [
@@ -69,6 +71,7 @@ class Ours:
         return sum(kernel.spread for kernel in kernels.values()) / max(launches, 1)
 
     def results(self, case: Case) -> dict[str, Array]:
+        """Copies of the arrays to be compared, by name, after the last run; one-dimensional."""
         found = self._buffers[case.name]
         return {n: self.arena.view(found[n], case.arrays[n].dtype).copy() for n in case.compared}
 
@@ -98,6 +101,8 @@ class Pocl:
         self._buffers: dict[str, dict[str, Any]] = {}
 
     def prepared(self, case: Case, clock: Callable[[], float] = time.process_time) -> Callable[[], float]:
+        """A function that runs a case on fresh inputs and returns the seconds of its launches by ``clock``. It has run once, which
+        compiles the kernels."""
         cl = self.cl
         buffers = {n: cl.Buffer(self.context, cl.mem_flags.READ_WRITE, a.nbytes) for n, a in case.arrays.items()}
         self._buffers[case.name] = buffers
@@ -122,6 +127,7 @@ class Pocl:
         return run
 
     def results(self, case: Case) -> dict[str, Array]:
+        """Copies of the arrays to be compared, by name, after the last run; one-dimensional."""
         found = {}
         for name in case.compared:
             found[name] = np.empty_like(case.arrays[name]).ravel()

@@ -19,6 +19,7 @@ class Worst:
     slower: float = 0.0
 
     def count_in(self, other: Worst) -> None:
+        """Takes over what is worse in ``other``."""
         self.count = max(self.count, other.count)
         self.exact = max(self.exact, other.exact)
         self.beyond = max(self.beyond, other.beyond)

@@ -57,6 +57,7 @@ class EffortRatios:
         return statistics.fmean(row["tuning time"] for row in self.at_end) if self.at_end else None
 
     def notes(self) -> list[str]:
+        """The means over programs in sentences; none where the black box made no search."""
         if not self.searches:
             return []
 

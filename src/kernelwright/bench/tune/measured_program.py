@@ -71,6 +71,7 @@ class MeasuredProgram:
         return self._known[dataset].untuned()
 
     def tuned(self, datasets: tuple[str, ...]) -> Tuning:
+        """The thresholds that our tuner finds for ``datasets``; what it ran is known from then on."""
         tuning = tune(self, datasets)
         for name, found in tuning.measured.items():
             self._known[name] = Configurations(self, name, Resolution.exact(), list(found))

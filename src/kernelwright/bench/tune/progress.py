@@ -39,6 +39,7 @@ class ProgramResult:
     """Of the black box, one for each seed."""
 
     def as_json(self) -> dict[str, Any]:
+        """Its fields by name, as ``from_json`` reads them."""
         return {**asdict(self)}
 
     @staticmethod
@@ -80,6 +81,7 @@ class Progress:
         return self
 
     def note(self, result: ProgramResult) -> None:
+        """Keeps a program's result, and appends it to the file."""
         self.found[result.name] = result
         self._file.write("\n" + json.dumps(result.as_json()))
         self._file.flush()

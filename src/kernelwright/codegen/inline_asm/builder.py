@@ -44,6 +44,7 @@ class Builder:
     """The carry or borrow of the last ``.cc`` instruction, as ``i1``."""
 
     def make(self, opcode: str, type: Type, *operands: Value, **fields: object) -> Instruction:
+        """Appends a new instruction with result type ``type``, inside the open guard if there is one, and returns it."""
         made = Instruction(opcode, type, operands, **fields)  # type: ignore[arg-type]
         (self.steps if self.inside is None else self.inside.instructions).append(made)
         return made
@@ -57,10 +58,12 @@ class Builder:
         )  # fmt: skip
 
     def compare(self, predicate: str, a: Value, b: Value) -> Instruction:
+        """An ``fcmp`` for floats, else an ``icmp``; the result is an ``i1``."""
         opcode = "fcmp" if isinstance(a.type, FloatType) else "icmp"
         return self.make(opcode, ty.i1, a, b, predicate=predicate)
 
     def select(self, condition: Value, yes: Value, no: Value) -> Instruction:
+        """``yes`` where the ``i1`` ``condition`` holds, else ``no``; both have one type."""
         return self.make("select", yes.type, condition, yes, no)
 
     def cast(self, value: Value, type: Type, is_signed: bool = False) -> Value:

@@ -21,6 +21,7 @@ class Flow:
 
     @cached_property
     def predecessors(self) -> list[list[int]]:
+        """Per block, the blocks that may come right before it; only those that the entry reaches are listed."""
         found: list[list[int]] = [[] for _ in self.successors]
         for node in self.order:
             for target in self.successors[node]:

@@ -39,6 +39,7 @@ class Elf:
     symbols: tuple[Symbol, ...]
 
     def section(self, name: str) -> Section | None:
+        """The first section with this name; None when there is none."""
         return next((s for s in self.sections if s.name == name), None)
 
 

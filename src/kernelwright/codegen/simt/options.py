@@ -40,6 +40,7 @@ class SimtOptions:
 
     @cached_property
     def geometry(self) -> Geometry:
+        """How the threads of ``block`` lie along the lanes of a warp; as if nothing were known of it where ``uniform`` is off."""
         return Geometry.of(self.block, self.uniform)
 
 
@@ -59,6 +60,7 @@ class Geometry:
 
     @property
     def per_segment(self) -> int:
+        """Lanes of a segment; all lanes where nothing is known."""
         return self.lanes // self.segments if self.segments else self.lanes
 
     @property
@@ -68,6 +70,7 @@ class Geometry:
 
     @classmethod
     def of(cls, block: tuple[int, int, int] | None, uniform: bool = True) -> Geometry:
+        """The geometry of a block of (x, y, z) threads; None: of any. ``uniform`` off: as if nothing were known of it."""
         if block is None:
             return cls(32, 0, None, False)
         x, y, z = block

@@ -52,6 +52,7 @@ class DriverError(DeviceError):
 
     @property
     def is_sticky(self) -> bool:
+        """Whether the context does nothing any more after this error."""
         return self.code in STICKY
 
 
@@ -99,6 +100,7 @@ class Driver:
     # -- the device ------------------------------------------------------------------------------------------------
 
     def count(self) -> int:
+        """How many GPUs the driver shows to this process."""
         return int(self._call("cuDeviceGetCount"))
 
     def version(self) -> int:
@@ -123,13 +125,16 @@ class Driver:
         self._call("cuDevicePrimaryCtxReset", self._device)
 
     def name(self) -> str:
+        """The GPU's name, as ``NVIDIA H200``."""
         raw = self._call("cuDeviceGetName", 256, self._device)
         return bytes(raw).split(b"\0")[0].decode("utf-8", "replace")
 
     def uuid(self) -> bytes:
+        """The 16 bytes that name the GPU."""
         return bytes(self._call("cuDeviceGetUuid", self._device).bytes)
 
     def total_bytes(self) -> int:
+        """Bytes of the GPU's memory."""
         return int(self._call("cuDeviceTotalMem", self._device))
 
     def attribute(self, number: int) -> int:
@@ -151,9 +156,11 @@ class Driver:
             raise DriverError(error.code, error.name, error.text, error.call, said) from None
 
     def unload(self, module: int) -> None:
+        """Takes a module off the GPU."""
         self._call("cuModuleUnload", self._cuda.CUmodule(module))
 
     def function(self, module: int, name: str) -> int:
+        """The handle of a kernel by its mangled name. Raises ``DriverError`` with code ``NOT_FOUND`` for one that the module lacks."""
         return int(self._call("cuModuleGetFunction", self._cuda.CUmodule(module), name.encode()))
 
     def variable(self, module: int, name: str) -> tuple[int, int]:
@@ -179,6 +186,7 @@ class Driver:
         return int(self._call("cuFuncGetAttribute", attribute, self._cuda.CUfunction(function)))
 
     def set_function_attribute(self, function: int, number: int, value: int) -> None:
+        """Sets a CUfunction_attribute, by its number, of a kernel."""
         attribute = self._cuda.CUfunction_attribute(number)
         self._call("cuFuncSetAttribute", self._cuda.CUfunction(function), attribute, value)
 
@@ -190,9 +198,11 @@ class Driver:
     # -- memory ----------------------------------------------------------------------------------------------------
 
     def allocate(self, size: int) -> int:
+        """The address of ``size`` bytes of device memory; their content is undefined. ``size`` must not be 0."""
         return int(self._call("cuMemAlloc", size))
 
     def free(self, address: int) -> None:
+        """Frees what ``allocate`` returned."""
         self._call("cuMemFree", self._cuda.CUdeviceptr(address))
 
     def memory_info(self) -> tuple[int, int]:
@@ -214,6 +224,7 @@ class Driver:
         self._call("cuMemcpyAsync", to_, source_, size, self._cuda.CUstream(stream))
 
     def fill(self, address: int, value: int, size: int, stream: int = 0) -> None:
+        """Sets ``size`` bytes of device memory to ``value``, as soon as the stream comes to it."""
         self._call("cuMemsetD8Async", self._cuda.CUdeviceptr(address), value, size, self._cuda.CUstream(stream))
 
     def register_host(self, address: int, size: int) -> None:
@@ -221,6 +232,7 @@ class Driver:
         self._call("cuMemHostRegister", address, size, 1 | 2)  # portable and mapped
 
     def unregister_host(self, address: int) -> None:
+        """Unpins what ``register_host`` pinned at ``address``."""
         self._call("cuMemHostUnregister", address)
 
     # -- memory at chosen addresses --------------------------------------------------------------------------------
@@ -251,6 +263,7 @@ class Driver:
         return address, handle
 
     def unmap(self, address: int, size: int, handle: int) -> None:
+        """Frees what ``map_at`` mapped, memory and addresses; ``size`` and ``handle`` are as they were there."""
         cuda = self._cuda
         self._call("cuMemUnmap", cuda.CUdeviceptr(address), size)
         self._call("cuMemRelease", cuda.CUmemGenericAllocationHandle(handle))
@@ -269,12 +282,15 @@ class Driver:
     # -- streams, events, launches ---------------------------------------------------------------------------------
 
     def create_stream(self, blocking: bool = True, priority: int = 0) -> int:
+        """A stream's handle. ``blocking``: it and the default stream wait for each other. Lower ``priority`` numbers go first."""
         return int(self._call("cuStreamCreateWithPriority", 0 if blocking else _NON_BLOCKING_STREAM, priority))
 
     def destroy_stream(self, stream: int) -> None:
+        """Gives a stream's handle back; work that the stream still has is done all the same."""
         self._call("cuStreamDestroy", self._cuda.CUstream(stream))
 
     def synchronize_stream(self, stream: int) -> None:
+        """Waits until all work of the stream is done."""
         self._call("cuStreamSynchronize", self._cuda.CUstream(stream))
 
     def query_stream(self, stream: int) -> None:

@@ -100,10 +100,12 @@ class CudaLaunched:
 
     @property
     def grid(self) -> Triple:
+        """Blocks in x, y and z."""
         return self.launch.grid
 
     @property
     def block(self) -> Triple:
+        """Threads of a block in x, y and z."""
         return self.launch.block
 
     @property
@@ -137,6 +139,7 @@ class Timing:
 
     @classmethod
     def of(cls, samples: Sequence[float]) -> Timing:
+        """The quartiles of the samples, in microseconds; a single one is all three. There must be one at least."""
         if len(samples) == 1:
             return cls(samples[0], samples[0], samples[0], tuple(samples))
         import statistics
@@ -179,6 +182,7 @@ class CudaGpu:
 
     @property
     def name(self) -> str:
+        """The GPU's name, as ``NVIDIA H200``."""
         return self.properties.name.decode("utf-8", "replace")
 
     @property
@@ -195,6 +199,7 @@ class CudaGpu:
         return CudaLoaded(self.driver.load(data), source)
 
     def unload(self, loaded: CudaLoaded) -> None:
+        """Takes a module off the GPU. Does nothing once the context is lost."""
         if self.poisoned is None:
             self.driver.unload(loaded.handle)
 
@@ -232,10 +237,12 @@ class CudaGpu:
         return CudaMemory(self.driver)
 
     def allocate(self, size: int) -> int:
+        """The address of ``size`` bytes of device memory, at least one; their content is undefined."""
         self._check()
         return self.driver.allocate(max(size, 1))
 
     def free(self, address: int) -> None:
+        """Frees what ``allocate`` returned. Does nothing once the context is lost."""
         if self.poisoned is None:
             self.driver.free(address)
 

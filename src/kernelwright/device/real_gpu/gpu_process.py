@@ -37,6 +37,7 @@ class Serving:
 
     @property
     def poisoned(self) -> bool:
+        """Whether the context is lost, so that only a new process helps."""
         return self._gpu is not None and self._gpu.poisoned is not None
 
     def find(self, ordinal: int) -> str:
@@ -51,11 +52,13 @@ class Serving:
         return self._driver.uuid().hex()
 
     def begin(self, ordinal: int) -> GpuInfo:
+        """Makes the context of GPU number ``ordinal``; what that GPU is."""
         gpu = self._gpu = CudaGpu(ordinal, self._driver)
         p = gpu.properties
         return GpuInfo(ordinal, gpu.name, gpu.arch, p.uuid.hex(), p.driver_version, p)
 
     def run(self, job: Job, buffers: Buffers) -> tuple[CudaLaunched, dict[int, bytes]]:
+        """One launch on fresh ``buffers``; what came of it, and by address those that it changed: none after a fault."""
         self._unstage()
         with self.gpu.memory() as memory:
             work = self._placed(job, buffers, memory)
@@ -69,6 +72,7 @@ class Serving:
         return launched, {a: data for a, data in after.items() if data != before[a]}
 
     def time(self, jobs: tuple[Job, ...], buffers: Buffers, rounds: int, warmup: int, cold: bool) -> list[Timing]:
+        """The time of each job on the same ``buffers``, which are restored before each sample; otherwise as ``CudaGpu.time``."""
         self._unstage()
         with self.gpu.memory() as memory:
             works = [self._placed(job, buffers, memory, place=not n) for n, job in enumerate(jobs)]
@@ -84,6 +88,7 @@ class Serving:
         self._staged = memory, memory.keep(), buffers
 
     def sample(self, job: Job, cold: bool) -> float:
+        """Microseconds of one launch on the staged buffers, which are restored first. ``cold``: L2 is emptied first, too."""
         assert self._staged is not None
         memory, restore, buffers = self._staged
         work = replace(self._placed(job, buffers, memory, place=False), restore=restore)
@@ -95,23 +100,28 @@ class Serving:
             self._staged = None
 
     def forget(self, keys: Sequence[str]) -> None:
+        """Drops images by their keys, and takes their modules off the GPU."""
         for key in keys:
             self._images.pop(key, None)
             if key in self._loaded:
                 self.gpu.unload(self._loaded.pop(key))
 
     def facts(self, key: str, kernel: str) -> FunctionFacts:
+        """Registers and memory of a kernel of the image ``key``."""
         return self.gpu.facts(self._module(key), kernel)
 
     def resident_blocks(self, key: str, kernel: str, threads: int, shared_bytes: int) -> int:
+        """Blocks of a kernel of the image ``key`` that one multiprocessor holds at a time."""
         return self.gpu.resident_blocks(self._module(key), kernel, threads, shared_bytes)
 
     @property
     def gpu(self) -> CudaGpu:
+        """The GPU; ``begin`` must have been called."""
         assert self._gpu is not None
         return self._gpu
 
     def learn(self, images: dict[str, Image]) -> None:
+        """Keeps images by their keys, to be loaded when they are first used."""
         self._images |= images
 
     def _module(self, key: str) -> CudaLoaded:

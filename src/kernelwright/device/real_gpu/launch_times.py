@@ -51,6 +51,7 @@ class Timed:
     """In their order; None for late ones."""
 
     def add(self, time_us: float, is_late: bool) -> None:
+        """Adds the microseconds of one more launch. ``is_late``: it was queued after the GPU became idle, so ``each_us`` has None."""
         self.late += is_late
         self.each_us.append(None if is_late else round(time_us, 3))
         self.least_us = min(self.least_us, time_us) if self.time_us else time_us

@@ -38,6 +38,7 @@ class GpuLock:
 
     @property
     def is_held(self) -> bool:
+        """Whether this object holds the GPU."""
         return self._fd >= 0
 
     def take(self) -> None:

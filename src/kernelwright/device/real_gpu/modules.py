@@ -56,15 +56,19 @@ class CudaModules:
     variables: dict[int, _Variable] = field(default_factory=dict)
 
     def add_module(self, number: int, kind: int, data: bytes) -> None:
+        """Registers a module, which is loaded when it is first used. ``kind``: a ``ModuleFormat``."""
         self.modules[number] = _Module(kind, data)
 
     def add_kernel(self, number: int, module: int, name: str) -> None:
+        """Registers a kernel by its mangled name. Raises ``Refused`` for a module that is not registered."""
         self.kernels[number] = _Kernel(name, self._module(module))
 
     def add_variable(self, number: int, module: int, name: str) -> None:
+        """Registers a device variable by its mangled name. Raises ``Refused`` for a module that is not registered."""
         self.variables[number] = _Variable(name, self._module(module))
 
     def remove_module(self, number: int) -> None:
+        """Forgets a module with its kernels and variables, and takes it off the GPU; an unknown number is ignored."""
         gone = self.modules.pop(number, None)
         if gone is None:
             return

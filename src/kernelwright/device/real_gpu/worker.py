@@ -51,6 +51,7 @@ class Image:
 
     @cached_property
     def key(self) -> str:
+        """A hash of ``data``: what the worker knows the image by."""
         return content_key([self.data])
 
 
@@ -204,6 +205,7 @@ class CudaWorker:
         return found
 
     def resident_blocks(self, image: Image, kernel: str, threads: int, shared_bytes: int = 0) -> int:
+        """Blocks of ``threads`` threads that one multiprocessor holds at a time; ``shared_bytes`` of dynamic shared memory each."""
         found: int = self._asked("resident_blocks", (image.key, kernel, threads, shared_bytes), [image])
         return found
 

@@ -50,14 +50,17 @@ class Traffic:
 
     @property
     def l1_hit_rate(self) -> float:
+        """Share 0..1 of the requested sectors that L1 answers; 0 when none was requested."""
         return self.at_l1 / self.requested if self.requested else 0.0
 
     @property
     def l2_hit_rate(self) -> float:
+        """Share 0..1 of the sectors at L2 that need not be read from memory; 0 when none comes there."""
         return max(0.0, 1 - self.dram_read / self.at_l2) if self.at_l2 else 0.0
 
     @property
     def dram_bytes(self) -> float:
+        """Bytes that memory reads and writes over the launch."""
         return SECTOR * (self.dram_read + self.dram_written)
 
 

@@ -37,6 +37,7 @@ class Geometry:
 
     @property
     def blocks(self) -> int:
+        """Thread blocks of the grid."""
         return self.grid[0] * self.grid[1] * self.grid[2]
 
     @property
@@ -152,6 +153,7 @@ class Observed:
 
     @cached_property
     def warps(self) -> int:
+        """Warps of the whole launch."""
         return self.geometry.blocks * self.geometry.warps
 
     @cached_property
@@ -170,6 +172,7 @@ class Observed:
 
     @cached_property
     def touched_bytes(self) -> int:
+        """Bytes of the buffers in ``touched``, taken whole."""
         return sum(end - start for start, end in self.touched)
 
     @cached_property

@@ -80,9 +80,11 @@ class Estimate:
 
     @property
     def bound_by(self) -> str:
+        """The name of the largest term; ``launch`` when there is none."""
         return self.terms[0].name if self.terms else "launch"
 
     def as_json(self) -> dict[str, Any]:
+        """Its fields and ``bound_by`` by name; values of values are objects, too."""
         return {**asdict(self), "bound_by": self.bound_by}
 
 
@@ -213,6 +215,7 @@ class Work:
         self.turns["fma"] += self.turns["imad"]
 
     def kinds(self) -> dict[str, float]:
+        """Warp instructions that are issued over the launch, by class; sorted by name."""
         found: dict[str, float] = {}
         for step, times in zip(self.layout.steps, self.ran.tolist(), strict=True):
             if times and step.issues:

@@ -52,6 +52,7 @@ class Fit:
 
     @property
     def median_rank(self) -> float | None:
+        """The median over kernels of ``rank``, -1..1; None when no kernel has three variants."""
         values = sorted(self.rank.values())
         return (values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2 if values else None
 

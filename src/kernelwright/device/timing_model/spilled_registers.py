@@ -32,6 +32,7 @@ class SpilledRegisters:
 
     @property
     def to_memory(self) -> float:
+        """Sectors that are written to memory."""
         return self.stored * (1 - self.in_l2)
 
     def latency(self, gpu: Gpu) -> float:

@@ -17,6 +17,8 @@ class Numbering(Protocol):
     ``dim_kind``, ``size``, ``thread_mapping``, ``mem_space`` and ``exists``.
     """
 
-    def variable(self, choice: str, *objects: Thing) -> tuple[int, bool]: ...
+    def variable(self, choice: str, *objects: Thing) -> tuple[int, bool]:
+        """The variable of a decision, -1 when there is none, and whether its values are those for the objects in the other order."""
 
-    def values(self, choice: str, *objects: Thing) -> tuple[str | int, ...]: ...
+    def values(self, choice: str, *objects: Thing) -> tuple[str | int, ...]:
+        """What bit 0, 1, ... of the decision's mask stand for: names of values, or sizes."""

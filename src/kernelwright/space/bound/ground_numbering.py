@@ -13,7 +13,9 @@ class GroundNumbering:
         self._choices = space.choices
 
     def variable(self, choice: str, *objects: Thing) -> tuple[int, bool]:
+        """The variable of a decision, -1 when there is none, and whether its values are those for the objects in the other order."""
         return self._choices[choice].find(objects)
 
     def values(self, choice: str, *objects: Thing) -> tuple[str | int, ...]:
+        """The values of a choice in the order of their bits; the same for all objects."""
         return tuple(v if isinstance(v, str) else int(v) for v in self._choices[choice].values)

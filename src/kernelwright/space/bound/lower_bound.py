@@ -88,6 +88,7 @@ class Explanation:
 
     @property
     def limit(self) -> str:
+        """The name of the term with the most cycles."""
         return max(self.cycles, key=lambda name: self.cycles[name])
 
     def __str__(self) -> str:
@@ -161,6 +162,7 @@ class LowerBound:
         return dict(zip(WORK, self._work.tolist(), strict=True))
 
     def explain(self, state: State) -> Explanation:
+        """The bound of a partial candidate with the cycles of each term, and in words what makes them."""
         time_us = self.time_us(state)
         cycles = dict(zip(TERMS, self._cycles.tolist(), strict=True))
         issued, requests, sectors, shared, at_l2, fewest, most = self._work.tolist()

@@ -1,4 +1,4 @@
-// Barriers of the block that not everybody reaches, and those that are reached in unusual but sound ways.
+// Barriers of the block that not all threads reach, and those that are reached in unusual but sound ways.
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 #define KERNEL extern "C" __global__ void
@@ -223,7 +223,7 @@ KERNEL condition_of_the_data(int *a, int *b, int n)
     b[threadIdx.x] = tile[threadIdx.x];
 }
 
-// sound; <1, 64>: everybody's vote decides
+// sound; <1, 64>: the votes of all threads decide
 KERNEL condition_of_all(int *a, int *b, int n)
 {
     __shared__ int tile[64];

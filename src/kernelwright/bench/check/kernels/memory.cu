@@ -1,4 +1,4 @@
-// Accesses outside, askew, and of what nobody wrote; and those that only look so.
+// Accesses out of bounds, misaligned, or of unwritten memory; and sound ones that look like them.
 #include <cuda_runtime.h>
 #define KERNEL extern "C" __global__ void
 
@@ -232,7 +232,7 @@ KERNEL by_value(int *a, int *b, int n)
 
 struct Padded { char tag; double value; float weight; };
 
-// sound; <1, 32>: a structure is copied as it is, and nobody wrote its padding
+// sound; <1, 32>: a structure is copied as it is, and its padding was never written
 KERNEL padding_is_copied(int *a, int *b, int n)
 {
     __shared__ Padded rows[32];

@@ -43,6 +43,7 @@ class Member:
 
     @property
     def is_sound(self) -> bool:
+        """Whether its best label is that of a sound variant."""
         return self.label in SOUND
 
     def is_right(self, label: Label) -> bool:
@@ -68,18 +69,22 @@ class Family:
 
     @property
     def unsafe(self) -> Sequence[Member]:
+        """The members that make the mistake."""
         return [member for member in self.members if not member.is_sound]
 
     @property
     def sound(self) -> Sequence[Member]:
+        """The members that do not make the mistake."""
         return [member for member in self.members if member.is_sound]
 
     @property
     def original(self) -> Modules:
+        """The modules of all members without ``-DVARIANT``, by kernel."""
         return self._compiled[0]
 
     @property
     def variants(self) -> Modules:
+        """The modules of all members with ``-DVARIANT``, by kernel."""
         return self._compiled[1]
 
     @cached_property

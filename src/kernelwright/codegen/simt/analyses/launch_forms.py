@@ -62,6 +62,7 @@ class Forms:
         self._loops.clear()
 
     def of(self, operand: Operand) -> Form:
+        """The form of a number in this launch, found once; an atom of its own for a number that is no such sum, or might wrap."""
         if isinstance(operand, Const):
             return Form(operand.value or 0)
         known = self._known.get(operand) or self._while_open.get(operand)

@@ -36,6 +36,7 @@ class Form:
 
     @property
     def range(self) -> Range:
+        """Least and greatest value, both included, by the ranges of the atoms, each taken for itself."""
         low = high = self.constant
         for atom, factor in self.terms.items():
             a, b = factor * atom.low, factor * atom.high
@@ -43,6 +44,8 @@ class Form:
         return low, high
 
     def plus(self, other: Form, factor: int = 1) -> Form:
+        """This form + ``factor`` * ``other``. It needs what both need. ``root``: that of the one side that has one; of
+        ``other`` only where the factor is 1."""
         terms = dict(self.terms)
         for atom, k in other.terms.items():
             total = terms.get(atom, 0) + factor * k
@@ -55,6 +58,7 @@ class Form:
         )
 
     def times(self, factor: int) -> Form:
+        """This form times ``factor``; without its root, unless the factor is 1."""
         root = self.root if factor == 1 else None
         terms = {a: k * factor for a, k in self.terms.items()} if factor else {}
         return Form(self.constant * factor, terms, root, self.needs)
@@ -66,10 +70,12 @@ class Form:
         return Form(constant, terms, self.root, tuple(need.with_known(known) for need in self.needs))
 
     def divisible(self, by: int) -> bool:
+        """Whether the constant and all factors are multiples of ``by``, and so every value of the form."""
         return self.constant % by == 0 and all(k % by == 0 for k in self.terms.values())
 
     @property
     def key(self) -> tuple[int, tuple[tuple[int, int], ...]]:
+        """Constant and terms, equal for equal sums, without root and needs. Holds while the atoms exist: they are told apart by ``id``."""
         return self.constant, tuple(sorted((id(a), k) for a, k in self.terms.items()))
 
     def __repr__(self) -> str:

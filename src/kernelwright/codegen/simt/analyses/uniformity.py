@@ -49,6 +49,8 @@ class Analysis:
         self.on = geometry.segments > 0 and program.reducible
 
     def run(self) -> Divergence:
+        """Writes every value's ``shape``, and returns what is known about control. All are ``V`` where nothing is known of lanes, or where
+        control flow is irreducible."""
         program = self.program
         for source in program.sources.values():
             source.shape = self._source(source)
@@ -232,6 +234,7 @@ class Analysis:
         return self._add(op, shapes, -1)
 
     def scaled(self, shape: Shape, factor: int, bits: int) -> Shape:
+        """The shape of a value of this shape times ``factor``, as an integer of ``bits`` bits."""
         if shape[0] == "x":
             k = wrapped(shape[3] * factor, 64)
             return ("x", shape[1], shape[2], k, self.scaled(shape[4], factor, 64)) if k else U

@@ -176,6 +176,7 @@ class Emitter:
         e.label(on)
 
     def operation(self, op: Op) -> None:
+        """Writes one operation: by its handler in ``HANDLERS``, else as arithmetic."""
         handler = HANDLERS.get(op.code)
         if handler is not None:
             handler(self.e, op)

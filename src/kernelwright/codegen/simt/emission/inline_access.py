@@ -52,6 +52,7 @@ class Way:
 
     @staticmethod
     def fits(e: Lanes, access: Access, address: Address, one_result: bool, is_store: bool) -> bool:
+        """Whether an access can be made in this way. ``one_result``: the lanes of a segment get one number."""
         raise NotImplementedError
 
     @property
@@ -75,6 +76,7 @@ class Way:
         raise NotImplementedError
 
     def store(self, values: list[str]) -> None:
+        """Writes the stores of the active lanes; ``values``: per component the vector of all lanes."""
         raise NotImplementedError
 
     @property
@@ -135,6 +137,7 @@ class Way:
         return [] if self.e.mask == "-1" else [some for _, _, _, some in self.e.active_lanes()]
 
     def all_equal(self) -> str:
+        """An ``i1``: whether all segments have one address. Needs two segments or more."""
         return self.e.all_of([self.e.let(f"icmp eq i64 {a}, {b}") for a, b in pairwise(self.bases)])
 
 
@@ -143,6 +146,7 @@ class One(Way):
 
     @staticmethod
     def fits(e: Lanes, access: Access, address: Address, one_result: bool, is_store: bool) -> bool:
+        """Whether all lanes of a segment load from one address, outside of local memory."""
         return address.stride == 0 and one_result and access.space != LOCAL
 
     def count(self) -> None:

@@ -26,6 +26,8 @@ processor looks ahead, so that it does not see the next one coming by itself."""
 class Row(Way):
     @staticmethod
     def fits(e: Lanes, access: Access, address: Address, one_result: bool, is_store: bool) -> bool:
+        """Whether neighbouring lanes access neighbouring numbers of one component, not in local memory, and, where there are several
+        segments, their cost can be counted in line."""
         if access.components != 1 or address.stride != access.bytes or access.space == LOCAL:
             return False
         if e.parts > 1 and (address.parts == 1 or (access.space == SHARED and access.bytes not in (4, 8))):
@@ -104,6 +106,7 @@ class Row(Way):
             self.count_sectors()
 
     def count_sectors(self) -> None:
+        """Adds to ``sectors`` how many are touched beyond the first; those that two segments share count once."""
         e, access = self.e, self.access
         if len(self.bases) == 1 and e.mask != "-1" and self.on_grid:
             add_to(e, access, "sectors", e.let(f"add i64 {self.sectors_of_mask()}, -1"))
@@ -156,6 +159,7 @@ class Row(Way):
         return e.let(f"call i64 @llvm.ctpop.i64(i64 {e.let(f'and i64 {bits}, {heads}')})")
 
     def count_waves(self) -> None:
+        """Adds to ``waves`` how many passes through shared memory are needed beyond the first."""
         e, access = self.e, self.access
         words = (access.bytes + 3) // 4
         if words > 1:
@@ -176,6 +180,7 @@ class Row(Way):
         return [rows[0][0]]
 
     def fetch_ahead(self, pointers: list[str]) -> None:
+        """Prefetches the cache lines of 64 bytes that lie ``AHEAD`` bytes further on than the rows."""
         e = self.e
         e.declare("llvm.prefetch.p0", "void (ptr, i32, i32, i32)")
         for pointer in pointers:
@@ -184,6 +189,7 @@ class Row(Way):
                 e.line(f"call void @llvm.prefetch.p0(ptr {next_one}, i32 0, i32 3, i32 1)")
 
     def store(self, values: list[str]) -> None:
+        """Writes one store per segment, masked where lanes may be inactive."""
         per = self.e.geometry.per_segment
         for i, base in enumerate(self.bases):
             _store_part(self, self.pointer(base), values[0], i, per)
@@ -194,6 +200,7 @@ class Own(Way):
 
     @staticmethod
     def fits(e: Lanes, access: Access, address: Address, one_result: bool, is_store: bool) -> bool:
+        """Whether all lanes access one aligned word of 4 bytes at the same offset of their local memory."""
         return (
             access.space == LOCAL and access.components == 1 and access.bytes == 4 and access.align >= 4
             and address.parts == 1 and address.stride == 0
@@ -226,6 +233,7 @@ class Own(Way):
         return [_load_part(self, self.pointer(self.bases[0]), 0, self.e.lanes)]
 
     def store(self, values: list[str]) -> None:
+        """Writes one store of all lanes' words, masked where lanes may be inactive."""
         _store_part(self, self.pointer(self.bases[0]), values[0], 0, self.e.lanes)
 
 

@@ -29,6 +29,8 @@ class Steps(Way):
 
     @staticmethod
     def fits(e: Lanes, access: Access, address: Address, one_result: bool, is_store: bool) -> bool:
+        """Whether the lanes, all in one segment, lie a constant number of bytes apart, at most 1 MiB, and the processor gathers and
+        scatters such numbers. Stores that overlap do not fit."""
         stride = address.stride
         if stride is None or stride == 0 or e.parts > 1 or access.space == LOCAL or not has_gather():
             return False
@@ -125,6 +127,7 @@ class Steps(Way):
         return rows
 
     def store(self, values: list[str]) -> None:
+        """Writes one masked scatter for each component."""
         e, type = self.e, stored(self.access.type)
         row, bits, pointers = f"<{e.lanes} x {type}>", f"<{e.lanes} x i1>", f"<{e.lanes} x ptr>"
         name = f"llvm.masked.scatter.{suffix(e.lanes, type)}.v{e.lanes}p0"

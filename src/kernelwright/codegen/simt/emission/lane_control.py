@@ -57,6 +57,8 @@ class LaneControl:
                 e.line(f"store i32 0, ptr %p{other}")
 
     def go(self, state: Ids, targets: list[int] | None) -> None:
+        """Writes the branch to the block that runs next. ``state``: the blocks that may be pending; ``targets``: those that lanes have just
+        been sent to, None when that is unknown."""
         e = self.e
         kind, k = self.pending.next(state, targets)
         if kind == "done":

@@ -86,6 +86,7 @@ class Lanes(Writer):
         return self.vector_of(self.get(operand))
 
     def vector_of(self, rep: Rep) -> str:
+        """A value as a vector of lanes, which is made when it is first asked for and kept in ``rep``."""
         if rep.vector is None:
             rep.vector = self._extended_vector(rep) if rep.shape[0] == "x" else self._linear_vector(rep)
         return rep.vector
@@ -168,6 +169,7 @@ class Lanes(Writer):
         return {v: Rep(r.type, r.shape, r.parts, r.vector) for v, r in self.cur.items()}, self.mask_vector
 
     def restore(self, kept: tuple[dict[Var, Rep], str | None]) -> None:
+        """Goes back to what a ``snapshot`` knew."""
         self.cur, self.mask_vector = kept
 
     # -- masks

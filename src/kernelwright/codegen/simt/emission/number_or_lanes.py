@@ -27,12 +27,15 @@ class Width:
         return f"<{self.lanes} x {stored(type)}>" if self.lanes else stored(type)
 
     def const(self, type: str, text: str) -> str:
+        """A constant of ``type``: for one number its text, for lanes a vector of it."""
         return splat(type, text) if self.lanes else text
 
     def let(self, text: str) -> str:
+        """``%t = text``; returns the name."""
         return self.e.let(text)
 
     def suffix(self, type: str) -> str:
+        """The type as names of intrinsics end in it: ``f32`` or ``v32f32``."""
         base = SUFFIX.get(type, type)
         return f"v{self.lanes}{base}" if self.lanes else base
 
@@ -56,4 +59,5 @@ class Width:
         return self.let(f"load {self.type(result)}, ptr {where}, align 16")
 
     def let_store(self, type: str, value: str, pointer: str) -> None:
+        """Stores the value through ``pointer``, which is aligned to 16 bytes."""
         self.e.line(f"store {self.type(type)} {value}, ptr {pointer}, align 16")

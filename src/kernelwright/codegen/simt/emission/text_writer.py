@@ -22,6 +22,7 @@ class Writer:
         self.tables: dict[tuple[int, ...], str] = {}
 
     def line(self, text: str) -> None:
+        """Appends an indented line behind the entry block."""
         self.out.append("  " + text)
 
     def let(self, text: str) -> str:
@@ -39,13 +40,16 @@ class Writer:
         return name
 
     def label(self, name: str) -> None:
+        """Begins a basic block called ``name``."""
         self.out.append(f"{name}:")
 
     def fresh_label(self, hint: str) -> str:
+        """A label that no block has yet: ``hint`` and a number."""
         self.number += 1
         return f"{hint}{self.number}"
 
     def vector_type(self, type: str) -> str:
+        """The type of a vector of all lanes, as ``<32 x i32>``; a ``bfloat`` is kept as ``i16``."""
         return f"<{self.lanes} x {stored(type)}>"
 
     def declare(self, name: str, signature: str) -> None:
@@ -64,6 +68,7 @@ class Writer:
         return found
 
     def frame_pointer(self, field: str, offset: int = 0) -> str:
+        """The address of a field of the warp's frame, ``offset`` bytes further on."""
         return self.let(f"getelementptr i8, ptr %f, i64 {struct_offsets.FRAME[field] + offset}")
 
     def scratch(self, i: int) -> str:

@@ -66,6 +66,7 @@ class Members:
         return self.vector is None and self.mask == "-1" and self.e.lanes == 32
 
     def as_vector(self) -> str:
+        """The masks as a vector of ``i32``, one per lane."""
         return self.vector if self.vector is not None else self.e.spread("i32", [self.mask])
 
 

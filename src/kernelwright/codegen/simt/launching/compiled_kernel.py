@@ -56,27 +56,34 @@ class Memory(Protocol):
     whether the host may write there while kernels run."""
 
     @property
-    def host_writes(self) -> bool: ...
+    def host_writes(self) -> bool:
+        """Whether the host may write to memory that kernels reach while they run."""
 
-    def bounds(self) -> npt.NDArray[Any]: ...
+    def bounds(self) -> npt.NDArray[Any]:
+        """A row for each buffer, sorted by address; read-only."""
 
 
 class Schedule(Protocol):
     """An order of blocks, warps and lane groups; ``device.schedule.Schedule`` is one."""
 
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """``forward``, ``reverse``, ``random``, ``subwarp`` or ``weak``."""
 
     @property
-    def seed(self) -> int: ...
+    def seed(self) -> int:
+        """What orders are drawn from; of no meaning for ``forward`` and ``reverse``."""
 
     def __hash__(self) -> int: ...
 
-    def blocks(self, count: int) -> list[int]: ...
+    def blocks(self, count: int) -> list[int]:
+        """The linear numbers of ``count`` blocks in the order they start."""
 
-    def warps(self, block: int, count: int) -> list[int]: ...
+    def warps(self, block: int, count: int) -> list[int]:
+        """The ``count`` warps of a block in the order they run between two barriers."""
 
-    def lane_groups(self, block: int, warp: int) -> list[int]: ...
+    def lane_groups(self, block: int, warp: int) -> list[int]:
+        """Masks of lanes in the order the groups of a warp run; together they are all 32 lanes."""
 
 
 @lru_cache(maxsize=32)

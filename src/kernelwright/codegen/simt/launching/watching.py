@@ -149,6 +149,7 @@ class Watching:
         return made, lost.value
 
     def close(self) -> None:
+        """Frees what the watch has in C, and takes it off the launch. A second call does nothing."""
         if self.check:
             self._library.simt_check_free(ctypes.c_void_p(self.check))
         if self.cache:

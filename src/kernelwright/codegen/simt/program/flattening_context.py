@@ -65,6 +65,8 @@ class FlatteningContext:
     # -- blocks
 
     def block(self, function: str, origin: BasicBlock | None, part: int = 0, start: int = 0) -> Block:
+        """Appends an empty block to the program. ``origin``: the IR block that it is part number ``part`` of, None for a block of its own;
+        ``start``: the instruction of the IR block that the part begins with."""
         made = Block(len(self.program.blocks), function, origin, part)
         made.start = start
         self.program.blocks.append(made)
@@ -94,6 +96,7 @@ class FlatteningContext:
         return made
 
     def one(self, value: Value) -> Operand:
+        """The scalar of a value that is a single one; the first of one that has several."""
         return self.row(value)[0]
 
     def _address(self, value: Value) -> Row:

@@ -141,6 +141,7 @@ class Phi(Op):
         self.sources = sources
 
     def from_block(self, block: Block) -> Operand:
+        """The operand that comes from ``block``. Raises ``ValueError`` for a block that is no source."""
         return self.args[self.sources.index(block)]
 
 
@@ -169,10 +170,12 @@ class Block:
 
     @property
     def name(self) -> str:
+        """``b`` and the number, as texts of the program have it."""
         return f"b{self.number}"
 
     @property
     def succs(self) -> tuple[Block, ...]:
+        """The blocks that may come next."""
         return self.term.targets
 
     def __repr__(self) -> str:
@@ -222,6 +225,7 @@ class Access:
 
     @property
     def bytes(self) -> int:
+        """Bytes of a lane, all components together."""
         return bytes_of(self.type) * self.components
 
     def __str__(self) -> str:
@@ -258,9 +262,11 @@ class Program:
 
     @property
     def entry(self) -> Block:
+        """The block that a warp begins with."""
         return self.blocks[0]
 
     def var(self, type: str, pointer: int = -1) -> Var:
+        """A new value that no operation makes yet. ``pointer``: as ``Var`` has it."""
         made = Var(type, self._numbers)
         made.pointer = pointer
         self._numbers += 1
@@ -276,6 +282,7 @@ class Program:
         return found
 
     def ops(self) -> Iterator[Op]:
+        """All operations, block by block: phis first, the terminator last."""
         for block in self.blocks:
             yield from block.phis
             yield from block.ops

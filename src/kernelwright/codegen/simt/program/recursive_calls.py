@@ -35,7 +35,9 @@ class Walk(Protocol):
     def function(
         self, function: Function, arguments: list[Row], entry: Block, frame: int, stack: tuple[str, ...],
         kept: CallFrame | None = None,
-    ) -> list[tuple[Block, Row]]: ...  # fmt: skip
+    ) -> list[tuple[Block, Row]]:  # fmt: skip
+        """Puts the body of ``function`` into the program, beginning in ``entry``; the blocks that return, with their rows.
+        ``frame``: the end of what is taken of local memory; ``kept``: where its values lie, if it may be called while it runs."""
 
 
 @dataclass

@@ -9,11 +9,11 @@
 #include "check.h"
 
 #define FIRST_SHIFT 56 /* 256 slots for pages: most launches touch few, and clearing a large table takes longer than they do */
-/* Of looking for what somebody knows: in a launch some seconds, and what a stack of 8 MB takes. */
+/* Limits of the search in ``passed``: of its steps in a launch, some seconds, and of its recursion, what a stack of 8 MB holds. */
 #define MOST_STEPS (1ull << 30)
 #define MOST_DEPTH 20000
 
-/* What is known of a byte. The last two only when somebody wants to know what a launch touches. */
+/* What is known of a byte. The last two are kept only when it is asked what a launch touches. */
 enum { FLAG_WRITTEN = 1, FLAG_STORED = 2, FLAG_READ = 4 };
 
 /* -- memory ---------------------------------------------------------------------------------------------------------- */
@@ -110,12 +110,12 @@ static simt_page *page_of(simt_check *k, u64 word, u32 make) {
   return made;
 }
 
-/* -- who knows what -------------------------------------------------------------------------------------------------- */
+/* -- knowledge of threads ---------------------------------------------------------------------------------------------- */
 
 static u32 thread_of(const simt_context *c, u32 lane) { return c->frame->first + lane; }
 
-/* Whether ``a`` is part of what somebody knows. Where many threads poll, who knows what grows with the square of them: what
-   takes too long is taken for ordered, and the launch for incomplete. */
+/* Whether ``a`` is part of the knowledge ``of``. Where many threads poll, knowledge grows with the square of their number: where
+   the search takes too long, the accesses count as ordered, and the check of the launch as incomplete. */
 static u32 passed(simt_check *k, simt_knowledge *of, const simt_record *a, u32 depth) {
   if (!of || of->stamp == k->stamp) return 0;
   if (k->steps >= MOST_STEPS || depth >= MOST_DEPTH) {
@@ -399,7 +399,7 @@ static void follow(simt_context *c, simt_check *k, u64 generic, u32 bytes, simt_
   }
 }
 
-/* The flags of ``bytes`` bytes of memory, NULL when nobody follows them. */
+/* The flags of ``bytes`` bytes of memory, NULL when they are not tracked. */
 static u8 *flags_of(simt_context *c, simt_check *k, u64 generic, u32 thread) {
   if (generic - SHARED_BASE < WINDOW) return k->shared_written ? k->shared_written + (generic - SHARED_BASE) : NULL;
   if (generic - LOCAL_BASE < WINDOW)
@@ -457,12 +457,12 @@ void simt_check_access(simt_context *c, simt_site *s, const u64 *address, u8 *co
   }
 }
 
-/* A bulk fill or half of a copy: its site is counted from the end, so that it is told from those of accesses. */
+/* A bulk fill or half of a copy: its site is counted from the end, so that it differs from those of accesses. */
 static void bulk(simt_context *c, u32 note, u32 lane, u64 address, u64 bytes, u32 write) {
   simt_check *k = c->check;
   if (address - c->by_value_host < c->by_value_size) return;
   u32 unwritten = k->unwritten;
-  /* Padding may be copied though nobody wrote it: a copy's reading is not held against it. */
+  /* Padding may be copied although it was never written: what a copy reads is not reported as unwritten. */
   if (!write) k->unwritten = 0;
   for (u64 done = 0; done < bytes;) {
     u32 part = bytes - done < 16 ? (u32)(bytes - done) : 16;

@@ -4,7 +4,7 @@
 
 #include "simt.h"
 
-/* PASSED: somebody waits for threads that have gone on; ENDED: a mask names lanes that have ended, which nothing waits for; MASKS: lanes
+/* PASSED: threads wait for others that have gone on; ENDED: a mask names lanes that have ended, which nothing waits for; MASKS: lanes
    that meet name different ones; ABSENT: a shuffle reads a lane that does not take part; ASKEW: an address is not what the program
    states, which a GPU may let pass. */
 enum { FIND_RACE, FIND_UNWRITTEN, FIND_PASSED, FIND_ENDED, FIND_MASKS, FIND_ABSENT, FIND_ASKEW };
@@ -41,7 +41,7 @@ typedef struct {
   u32 bytes;  /* index in the pool of the four cells of its bytes, 0: not taken apart */
 } simt_cell;
 
-/* What passed through an atomic: who came by, and what each knew. */
+/* What threads got to know through an atomic: which threads acted on it, and what each knew then. */
 struct simt_log;
 typedef struct simt_knowledge {
   struct simt_log *log; /* the first ``n`` entries of a log; NULL: everything in ``parts`` */
@@ -97,7 +97,7 @@ typedef struct simt_check {
   void **blocks; /* allocations to free */
   u64 n_blocks, room_blocks;
   u64 stamp;
-  u64 steps; /* in search of what somebody knows */
+  u64 steps; /* of the searches in knowledge, see passed() */
   u64 room;  /* of the block that runs, in the upper bits of addresses in its shared memory */
   struct simt_check_state *state; /* where the block's own lies when it is left; NULL: none ever was */
 } simt_check;

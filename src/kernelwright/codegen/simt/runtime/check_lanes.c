@@ -18,7 +18,7 @@ void simt_passed(simt_context *c, u32 point, u32 mask) {
   if (passed) *passed |= mask;
 }
 
-/* A barrier of the block opens for those who wait there, ``thread`` among them. */
+/* A barrier of the block opens for the threads that wait there, ``thread`` among them. */
 void simt_check_passed(simt_context *c, u32 point, u32 thread) {
   simt_check *k = c->check;
   for (u32 w = 0; w < (k->n_threads + 31) / 32; w++) {

@@ -120,7 +120,7 @@ static void open(simt_launch *l, simt_frame *f, u32 *any, u32 *all, u32 *total) 
   f->predicate = f->arrived = f->barrier_point = 0;
 }
 
-/* A barrier for all threads is to open: who watches is told of one that waits there. */
+/* A barrier for all threads is to open: the checker gets one thread that waits there. */
 static void tell_passed(simt_launch *l, const u8 *state, u32 point) {
   for (u32 w = 0; w < l->n_warps; w++) {
     const simt_frame *f = frame_of(l, w);
@@ -131,7 +131,7 @@ static void tell_passed(simt_launch *l, const u8 *state, u32 point) {
   }
 }
 
-/* A barrier for some threads is to open: who watches is told who waits there. All arrive before one goes on. */
+/* A barrier for some threads is to open: the checker gets the threads that wait there. All arrive before one goes on. */
 static void tell_counted(simt_launch *l, const u8 *state, u32 number) {
   for (u32 round = 0; round < 2; round++)
     for (u32 w = 0; w < l->n_warps; w++) {

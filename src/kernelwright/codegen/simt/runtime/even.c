@@ -36,7 +36,7 @@ ONES(shared, SHARED)
 
 /* -- two ------------------------------------------------------------------------------------------------------------- */
 
-/* The numbers are put where the first lanes of the halves have theirs; one that nobody asked for may be anything. */
+/* The numbers are put where the first lanes of the halves have theirs; one of a half without active lanes may be anything. */
 ALWAYS void two(simt_context *c, simt_site *s, u64 first, u64 second, u32 mask, u8 *data, u32 space, u32 size) {
   s = c->true_sites + s->index;
   u64 rem[2] = {first, second};

@@ -47,8 +47,8 @@ static void look_away(simt_launch *l, simt_quiet *q) {
   free(q->kept), q->kept = NULL;
 }
 
-/* A round of warps has ended. ``only_waited``: all that ran let others run, and none did anything else. 1: it goes on like this until somebody
-   else changes something. */
+/* A round of warps has ended. ``only_waited``: all that ran let others run, and none did anything else. 1: it goes on like this until another
+   block or the host changes something. */
 int simt_hangs(simt_launch *l, simt_quiet *q, u32 only_waited) {
   simt_context *c = &l->context;
   int hangs = 0;

@@ -64,8 +64,8 @@ static void remember(simt_context *c, simt_site *s, u64 start, u64 end, u32 writ
   s->count = (size - a->footprint) / a->align + 1;
 }
 
-/* Where blocks run at the same time, an access keeps to the buffer that its addresses are made from, or reads one that nobody
-   writes to. Else the launch is left, and run again in order. */
+/* Where blocks run at the same time, an access keeps to the buffer that its addresses are made from, or reads one that the
+   launch does not write to. Else the launch is left, and run again in order. */
 static u32 departs(simt_context *c, const simt_site *s, const simt_buffer *b) {
   u64 home = c->homes[s->index];
   if (b->start == home || (s->access->kind == LOAD && !c->written[b - c->buffers])) return 0;

@@ -52,7 +52,7 @@ static u32 note(simt_context *c, const simt_noted *now) {
 u32 simt_is_overread(simt_context *c, u32 place, u32 lane, u64 address, u64 bytes) {
   if (c->overread > 255 || !c->n_buffers) return 0;
   if (c->spread) {
-    /* Part of it may lie in a buffer, and who is noted depends on who comes first: run again in order. */
+    /* Part of it may lie in a buffer, and what is noted depends on the order of blocks: run again in order. */
     c->departed = 1, c->budget = -1;
     return 0;
   }

@@ -8,7 +8,7 @@
 #define IN_LOCAL ((u8 *)1)
 #define PAST_BUFFER ((u8 *)2)
 
-/* Where ``bytes`` bytes of a lane's generic address lie; NULL and a fault when they are nobody's, or when the address is no
+/* Where ``bytes`` bytes of a lane's generic address lie; NULL and a fault when no buffer holds them, or when the address is no
    multiple of ``align``. */
 static u8 *place(simt_context *c, u32 note, u32 lane, u64 address, u64 bytes, u32 align, u32 write) {
   u64 room = 0;

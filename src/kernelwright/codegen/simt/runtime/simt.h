@@ -181,7 +181,7 @@ typedef struct simt_context {
   u32 spread;   /* other blocks of the launch run at the same time, see spread.c */
   u32 departed; /* it did what may depend on their order */
   const u8 *written; /* per buffer: whether the launch may write to it */
-  const u64 *homes;  /* per access: the start of the buffer that its addresses are made from; 0: nobody knows */
+  const u64 *homes;  /* per access: the start of the buffer that its addresses are made from; 0: not known */
   u32 *changes;      /* where to note that global memory changes; NULL: nothing asks */
 } simt_context;
 

@@ -100,7 +100,7 @@ static void copy_saved(const simt_spread *s, int back) {
 
 static pthread_mutex_t halting = PTHREAD_MUTEX_INITIALIZER;
 
-/* Takes what is left of the budget of a launch, and of all who run blocks of it; from another thread. */
+/* Takes what is left of the budget of a launch, and of all workers that run its blocks; called from another thread. */
 void simt_halt(simt_launch *l) {
   pthread_mutex_lock(&halting);
   l->halted = 1, l->context.budget = -(1ll << 62);

@@ -17,7 +17,7 @@ typedef struct simt_spread {
   u64 busy_ns; /* out: what the workers took of the cores, all together */
   /* below: not for the host */
   simt_launch *launch;
-  u64 next; /* the next block that nobody runs */
+  u64 next; /* the next block that no worker has taken */
   u32 ended, pad;
 } simt_spread;
 

@@ -3,7 +3,7 @@
    Off it is sequentially consistent. On, and as the seed has it:
 
    a store may wait      its own thread sees it at once, others of the block once both have passed a barrier or a fence for
-                         the block, everybody once its thread (or, behind a barrier, any thread of the block) executes a fence
+                         the block, all threads once its thread (or, behind a barrier, any thread of the block) executes a fence
                          for the device. What waits at the end of the launch comes true then, word by word.
    a plain load may be   it gives what was there before, unless its thread has acquired the store: it read, by an atomic or a
    late                  volatile access, what was written behind a fence that followed the store, and has had a fence since;
@@ -11,8 +11,8 @@
 
    Stores to one word keep their order within a block; atomics and what is volatile act on memory, and what their thread stored
    there before them comes true first. So message passing and store buffering show what PTX's model allows without fences,
-   across blocks and within one, and nothing that fences forbid. Times stand for what has been seen: whoever has seen a store has
-   seen all that came true before it (Lustig, Sahasrabuddhe, Giroux, "A Formal Analysis of the NVIDIA
+   across blocks and within one, and nothing that fences forbid. Times stand for what has been seen: a thread that has seen a store
+   has seen all that came true before it (Lustig, Sahasrabuddhe, Giroux, "A Formal Analysis of the NVIDIA
    PTX Memory Consistency Model", ASPLOS 2019); ``tests/simt/test_weak.py`` enumerates both. Load buffering is not modelled. */
 #include <stdlib.h>
 
@@ -398,7 +398,7 @@ void simt_weak_take(simt_context *c, simt_weak_state *s) {
   w->seen = s->seen, w->read = w->seen + w->n_threads, w->fenced = w->read + w->n_threads;
 }
 
-/* A barrier of the grid opens: everybody has seen, and passes on, all that was done before it. */
+/* A barrier of the grid opens: every thread has seen, and passes on, all that was done before it. */
 void simt_weak_grid(simt_context *c, simt_weak_state *const *states, u32 n) {
   simt_weak *w = c->weak;
   simt_weak_settle(c);

@@ -231,7 +231,7 @@ int model_caches(i64 n, const model_request *requests, const u64 *lines, u64 l1_
         place->valid |= missing;
       }
       u8 absent = missing & ~here;
-      /* A store brings its own bytes; whoever reads, atomics too, needs them from memory. */
+      /* A store brings its own bytes; loads and atomics need them from memory. */
       i64 read = q->kind == STORE ? 0 : __builtin_popcount(absent);
       count[IN_L2] += __builtin_popcount(missing) - read;
       count[FROM_DRAM] += read;
