@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.bench.programs import measure
+from kernelwright.bench.programs import measure, steps
 from kernelwright.bench.programs.measure import Manner, measure_folders
 from kernelwright.bench.programs.projects import Project
 from kernelwright.bench.programs.shrinking import reduced, shrink_sources
@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
   int *p;
   cudaMalloc(&p, 128);
   k<<<1, 32>>>(p);
-  if (WHEN) usleep(100000000);
+  if (WHEN) sleep(1000);
   printf("PASS\\n");
   return cudaDeviceSynchronize() != cudaSuccess;
 }
@@ -179,6 +179,7 @@ def test_rows_of_programs_that_end_fail_hang_shrink_and_want_data(
     project: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(measure, "_checked", lambda *_: {"checked": "clean"})
+    monkeypatch.setattr(steps, "IDLE_S", 8.0)
     project("ends", "0")
     project("fails", "0", text=SLEEPS.replace("return cuda", "return 3; return cuda"))
     project("hangs", "1")

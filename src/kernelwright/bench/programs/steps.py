@@ -22,7 +22,8 @@ from kernelwright.lazy_dataclasses import dataclass
 
 CUDA_FOLDERS = ("CUDA_PATH", "CUDA_HOME", "CUDA_DIR", "CUDA_ROOT", "CUDA_INSTALL_PATH", "CUDA_TOOLKIT_PATH")
 SAID_BYTES = 1 << 20
-IDLE_S, IDLE_CPU_S = 20.0, 0.02
+IDLE_S, IDLE_CPU_S = 20.0, 0.2
+"""A program that uses less of the processor in so long is waiting. What serves it takes some thousandths meanwhile."""
 WALL_TIMES = 10
 """A machine that is not there for us: so many times the limit on the clock are late as well."""
 _LOOK_S, _LOOK_SHARE = (0.05, 1.0), 0.05
