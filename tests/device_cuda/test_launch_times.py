@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kernelwright.device.real_gpu import launch_times
-from kernelwright.device.real_gpu.launch_times import LaunchTimes, merge_times
+from kernelwright.device.real_gpu.launch_times import LaunchTimes, Timed, merge_times
 
 
 def row(kernel: str, launches: int, time_us: float, least: float, most: float, **more: Any) -> dict[str, Any]:
@@ -95,3 +95,14 @@ def test_a_launch_that_is_queued_too_late_has_no_time(
     assert (found["each_us"], found["late"], found["launches"]) == (late, late.count(None), 2)
     assert queue.busy[0] == 50_000_000 and (queue.busy[1] > 100_000_000) == (first is slow)
     assert merge_times([found])[0]["late"] == late.count(None)
+
+
+def test_a_late_launch_counts_as_those_in_time_do() -> None:
+    timed = Timed()
+    timed.add(90.0, is_late=True)
+    assert (timed.time_us, timed.least_us, timed.most_us) == (90.0, 90.0, 90.0)  # nothing better is known
+    timed.add(4.0, is_late=False)
+    timed.add(6.0, is_late=False)
+    timed.add(80.0, is_late=True)
+    assert (timed.time_us, timed.least_us, timed.most_us) == (20.0, 4.0, 6.0)
+    assert (timed.each_us, timed.late) == ([None, 4.0, 6.0, None], 2)

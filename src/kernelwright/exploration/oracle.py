@@ -8,7 +8,7 @@ import numpy as np
 
 from kernelwright.errors import Misuse
 from kernelwright.exploration.subject import Subject
-from kernelwright.exploration.trial import SEED, TOLERANCE
+from kernelwright.space.computation.family import SEED, TOLERANCE
 
 MOST_WORK = 1 << 24
 """Iterations of a computation that is also carried out as it is declared: a tenth of a second."""

@@ -32,7 +32,7 @@ from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
 from kernelwright.exploration.bundle import Bundler, Compiled
 from kernelwright.exploration.subject import Subject
 from kernelwright.launch import Launch, Triple
-from kernelwright.space.computation.family import shaped_view
+from kernelwright.space.computation.family import SEED, TOLERANCE, shaped_view
 from kernelwright.space.cuda_source import GeneratedKernel
 from kernelwright.target import WARP
 
@@ -41,10 +41,6 @@ BLOCKS = 8
 MOST_WORK = 1 << 24
 """Iterations of the computation, of lanes that idle in their warp, too, that a trial runs: some seconds. Of a grid whose blocks do
 more fewer run; a block that does more by itself is not tried."""
-TOLERANCE = 1e-4
-"""The largest difference over the largest expected value: inputs are below 1, and sums of some thousand terms are rounded."""
-SEED = 1
-"""Of the inputs."""
 OTHER_SCHEDULES = (Schedule.random(1), Schedule.subwarp(4, 2))
 BUDGET = 1 << 32
 KEPT = 8

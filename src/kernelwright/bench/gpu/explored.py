@@ -27,14 +27,10 @@ from kernelwright.device.real_gpu.gpu import CudaGpu
 from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.launch import Launch
 from kernelwright.lazy_dataclasses import dataclass
-from kernelwright.space.computation.family import shaped_view
+from kernelwright.space.computation.family import SEED, TOLERANCE, shaped_view
 from kernelwright.space.library import example
 
 MANIFEST = "explored.json"
-SEED = 1
-"""Of the inputs; as of explorations."""
-TOLERANCE = 1e-4
-"""As ``exploration/trial.py`` has it."""
 ROUNDS = 11
 WARMUP = 2
 LEAST_RANKED = 5

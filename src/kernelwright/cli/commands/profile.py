@@ -133,6 +133,12 @@ def _show_measured(program: str, settings: Settings, rows: list[dict[str, Any]],
         return
     print(f"measured on {settings.real}, {title}; a virtual GPU tells what limits a kernel: --device h200")
     print_rows([_short_measured(row) for row in rows])
+    for row in (row for row in rows if row["late"]):
+        count = f"{row['late']} of {row['launches']} launches of {row['kernel']} {'was' if row['launches'] == 1 else 'were'}"
+        counted = (
+            "the times have the host's in them" if row["late"] == row["launches"] else "they count as the others do"
+        )
+        print(f"{count} queued too late to be timed: {counted}")
 
 
 def _short_measured(row: dict[str, Any]) -> dict[str, Any]:

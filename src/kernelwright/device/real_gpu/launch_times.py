@@ -39,9 +39,11 @@ class Timed:
     """Launches of one kernel with one geometry."""
 
     launches: int = 0
-    time_us: float = 0.0
+    in_time_us: float = 0.0
     least_us: float = 0.0
     most_us: float = 0.0
+    """These three of launches that were queued in time; of all, where none was."""
+    late_us: float = 0.0
     registers: int = 0
     occupancy: float = 0.0
     """Resident warps, of the most a multiprocessor holds."""
@@ -52,11 +54,24 @@ class Timed:
 
     def add(self, time_us: float, is_late: bool) -> None:
         """Adds the microseconds of one more launch. ``is_late``: it was queued after the GPU became idle, so ``each_us`` has None."""
-        self.late += is_late
+        is_first = len(self.each_us) == self.late and not is_late
         self.each_us.append(None if is_late else round(time_us, 3))
-        self.least_us = min(self.least_us, time_us) if self.time_us else time_us
-        self.most_us = max(self.most_us, time_us)
-        self.time_us += time_us
+        if is_late:
+            self.late += 1
+            self.late_us += time_us
+            if self.in_time_us:
+                return
+        else:
+            self.in_time_us += time_us
+        begins = is_first or len(self.each_us) == 1
+        self.least_us = time_us if begins else min(self.least_us, time_us)
+        self.most_us = time_us if begins else max(self.most_us, time_us)
+
+    @property
+    def time_us(self) -> float:
+        """Microseconds of all launches: a late one counts as those in time do on average; where none was in time, as it was measured."""
+        in_time = len(self.each_us) - self.late
+        return self.in_time_us * len(self.each_us) / in_time if in_time else self.late_us
 
 
 @dataclass(frozen=True)

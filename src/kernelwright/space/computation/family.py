@@ -27,6 +27,10 @@ from kernelwright.space.computation.interpretation import interpreted
 
 Arrays = Mapping[str, npt.NDArray[np.float64]]
 Memory = Mapping[str, npt.NDArray[np.float32]]
+SEED = 1
+"""Of the inputs that kernels are tried on."""
+TOLERANCE = 1e-4
+"""The largest difference over the largest expected value: inputs are below 1, and sums of some thousand terms are rounded."""
 Oracle = Callable[[Arrays, Mapping[str, float]], dict[str, npt.NDArray[Any]]]
 """(arrays, scalars) -> outputs, all by name: arrays of the declared shapes, in double precision."""
 
