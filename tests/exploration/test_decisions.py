@@ -71,6 +71,8 @@ def test_what_cannot_be_explored_is_said(name: str, sizes: object, device: str, 
         ({"evaluations": 0}, "a budget is a positive number"),
         ({"seconds": -1.0}, "a budget is a positive number"),
         ({"gap": -0.5}, "a gap of -0.5"),
+        ({"until_us": 0.0}, "a time of 0.0 us"),
+        ({"until_us": "soon"}, "until_us"),
     ],
 )
 def test_settings_are_checked(given_settings: dict[str, object], said: str) -> None:
@@ -80,8 +82,10 @@ def test_settings_are_checked(given_settings: dict[str, object], said: str) -> N
 
 
 def test_settings_read_back() -> None:
-    settings = ExploreSettings(strategy="uct", seconds=3.5, seed=4)
+    settings = ExploreSettings(strategy="uct", seconds=3.5, seed=4, until_us=60.0)
     assert ExploreSettings.from_json(settings.as_json()) == settings
+    older = {name: value for name, value in ExploreSettings().as_json().items() if name != "until_us"}
+    assert ExploreSettings.from_json(older) == ExploreSettings()
     with pytest.raises(Misuse, match="cannot be read"):
         ExploreSettings.from_json({"strategy": "uct"})
 

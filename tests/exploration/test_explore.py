@@ -124,6 +124,18 @@ def test_a_run_ends_with_a_kernel_and_its_files(finished: ExploreRun) -> None:
     assert record["axpy 4096 on h200"]["time_us"] == best.time_us
 
 
+def test_a_run_may_end_where_it_is_fast_enough(finished: ExploreRun, tmp_path: Path) -> None:
+    """After the batch in which it became so, which any kernel does here; where none does, with its budget."""
+    naive = finished.naive
+    assert naive is not None
+    ends = [(1000 * naive.time_us, 2), (naive.time_us / 1e6, 4)]
+    for number, (until_us, evaluations) in enumerate(ends):
+        folder = tmp_path / f"axpy-{number}"
+        run = kw.explore("axpy", (SIZE,), device="h200", folder=folder, jobs=1, until_us=until_us, **SETTINGS)
+        assert run.ended is not None and run.ended["evaluations"] == evaluations == len(run.journal)
+        assert rows(run) == rows(finished)[:evaluations]
+
+
 def test_the_program_around_the_best_kernel_has_its_launch(finished: ExploreRun) -> None:
     text = (finished.folder / "program.cu").read_text()
     assert finished.best is not None

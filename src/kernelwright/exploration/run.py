@@ -38,6 +38,8 @@ class ExploreSettings:
     seconds: float | None = None
     gap: float = 0.0
     """Stop when the best is proven to be at most this share slower than the fastest of the space."""
+    until_us: float | None = None
+    """Stop when the best takes at most so long."""
     seed: int = 0
     batch: int = 8
     """Candidates asked at once: part of what is found, unlike the number of workers."""
@@ -54,12 +56,20 @@ class ExploreSettings:
             )
         if self.evaluations is None and self.seconds is None:
             raise Misuse("nothing says when to stop", hint="give --evaluations or --budget")
-        for what, limit in (("evaluations", self.evaluations), ("seconds", self.seconds), ("gap", self.gap)):
+        limits = (
+            ("evaluations", self.evaluations),
+            ("seconds", self.seconds),
+            ("gap", self.gap),
+            ("until_us", self.until_us),
+        )
+        for what, limit in limits:
             check_kind(limit, (int, float, type(None)), what, f"give a number: {what}=100")
         for what, number in (("seed", self.seed), ("batch", self.batch)):
             check_kind(number, int, what, f"give a whole number: {what}=8")
         if any(limit is not None and not 0 < limit < math.inf for limit in (self.evaluations, self.seconds)):
             raise Misuse("a budget is a positive number", hint="--evaluations 1000 --budget 300")
+        if self.until_us is not None and not 0 < self.until_us < math.inf:
+            raise Misuse(f"a time of {self.until_us} us is none to stop at", hint="--until 60: microseconds, above 0")
         if not self.gap >= 0:
             raise Misuse(f"a gap of {self.gap} is no share from 0 up", hint="--gap 0.1: at most 10 % slower")
         if self.batch < 1:
@@ -73,7 +83,8 @@ class ExploreSettings:
     def from_json(cls, value: Mapping[str, Any]) -> ExploreSettings:
         """What ``as_json`` wrote. Raises ``Misuse`` for anything else."""
         try:
-            found = {f.name: value[f.name] for f in fields(cls) if f.name not in ("decisions", "at")}
+            found = {f.name: value[f.name] for f in fields(cls) if f.name not in ("decisions", "at", "until_us")}
+            found["until_us"] = value.get("until_us")
             at = tuple(tuple(int(size) for size in each) for each in value.get("at", ()))
             return cls(**found, decisions=DECISIONS.from_json(list(value.get("decisions", ()))), at=at)
         except (KeyError, TypeError, ValueError) as error:

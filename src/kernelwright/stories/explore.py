@@ -1,6 +1,6 @@
 """Exploring: all implementations of a computation, and the best of them (paper 004), on one screen.
 
-until the budget is spent, the gap is closed or the space is at its end:
+until the budget is spent, the gap is closed, the time is reached or the space is at its end:
     ask        leaves of the tree of decisions, where the best have been and no bound is above the best time
     judge      look each up in the journal, or build and run it in the pool; record
     tell       what each takes, in the order asked, so that workers change nothing about what is found
@@ -56,7 +56,7 @@ def explore(
 
     ``sizes``: in the computation's order, or by name. ``dynamic``: names of those that the kernel is given at launch, ``n:4`` for
     multiples of 4; they are tuned at ``sizes``. ``settings``: those of ``ExploreSettings`` (strategy, evaluations, seconds, gap,
-    seed, ...). ``folder``: of the run; else a fresh one below ``kw-runs``. ``watch``: called as the search goes on; without one,
+    until_us, seed, ...). ``folder``: of the run; else a fresh one below ``kw-runs``. ``watch``: called as the search goes on; without one,
     progress is shown in a terminal and in a notebook. Raises ``Misuse`` for what the user can fix.
     """
     if isinstance(computation, Expert):
@@ -112,7 +112,7 @@ def proceed(run: ExploreRun, *, jobs: int | None = None, watch: Watch = lambda s
             found = answers.of([space.candidate(path) for path in paths], judge)
             search.tell([_result(path, answer) for path, answer in zip(paths, found, strict=True)])
             _count(standing, found, answers.evaluated)
-            if left is not None and standing.seconds > left:
+            if (left is not None and standing.seconds > left) or _reached(run.settings.until_us, standing):
                 search.conclude()
         _follow(standing, search)
         _finish(run, space, judge, standing)
@@ -140,6 +140,11 @@ def _time_left(run: ExploreRun) -> float | None:
     """Seconds of the budget that earlier sessions have not spent."""
     seconds = run.settings.seconds
     return None if seconds is None else max(0.0, seconds - run.spent_seconds)
+
+
+def _reached(until_us: float | None, standing: ExploreStanding) -> bool:
+    """Of the batches that the journal knows already, too: an interrupted run ends where it would have ended."""
+    return until_us is not None and standing.best is not None and standing.best.time_us <= until_us
 
 
 def _naive(judge: KernelJudge, subject: Subject, decisions: Decisions) -> ExploredKernel:

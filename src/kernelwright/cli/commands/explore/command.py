@@ -64,6 +64,7 @@ def command(
     evaluations: Annotated[int | None, typer.Option(help="Kernels tried at most; default 1000.")] = None,
     budget: Annotated[float | None, typer.Option(help="Seconds at most.")] = None,
     gap: Annotated[float, typer.Option(help="Stop when the best is proven to be at most this share slower.")] = 0.0,
+    until: Annotated[float | None, typer.Option(help="Stop when the best takes at most so many microseconds.")] = None,
     decide: Annotated[
         list[str] | None, typer.Option(help="A decision that all kernels keep, as 'size(mad.m1) = 16'.")
     ] = None,
@@ -114,6 +115,7 @@ def command(
             evaluations=evaluations if evaluations is not None or budget is not None else 1000,
             seconds=budget,
             gap=gap,
+            until_us=until,
             seed=seed,
         )
         run = create(new_folder(subject.computation, name=name), subject, settings)
