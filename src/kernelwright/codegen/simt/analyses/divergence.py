@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from kernelwright.codegen.simt.program.control_flow import post_dominators
-from kernelwright.codegen.simt.program.program import Block, Program, Var
+from kernelwright.codegen.simt.program.program import Block, Loop, Program, Var
 
 
 class Divergence:
@@ -36,20 +36,16 @@ class Divergence:
         self.divergent.add(block)
         if self._ends is None:
             self._ends = post_dominators(self.program.blocks)
-        region = self._region(block, self._ends[block])
+        end = self._ends[block]
+        region = self._region(block, end)
         self._miss(region)
         if not self.program.reducible:
             self.joins |= set(self.program.blocks)
             return
-        loop = block.loop
-        while loop is not None:
-            leaves = [
-                b for b in loop.blocks if (b is block or b in region) and any(t not in loop.blocks for t in b.succs)
-            ]
-            if leaves:
+        for loop in _around(block):
+            if any(t not in loop.blocks for b in (block, *region) if b in loop.blocks for t in b.succs):
                 loop.divergent = True
-            loop = loop.parent
-        self._find_joins(block)
+        self._find_joins(block, region, end)
 
     def _miss(self, blocks: set[Block]) -> None:
         """Lanes may be missing in these blocks; and, where some of them wait, in all that follows."""
@@ -62,12 +58,16 @@ class Divergence:
         """What can run between the branch and the place where all lanes are together again."""
         return _reachable(block.succs, end)
 
-    def _find_joins(self, block: Block) -> None:
+    def _find_joins(self, block: Block, region: set[Block], end: Block | None) -> None:
         """Blocks that two different ways from the branch reach: labels are passed along, where two meet is a join.
 
         Lanes that go round a loop come out later than those that left at once: each edge out of a loop that the branch
-        is in, and that not all lanes leave together, is a way of its own.
+        is in, and that not all lanes leave together, is a way of its own. Where there is none, and the ways only go forward to ``end``,
+        no two ways meet behind it.
         """
+        last = len(self.program.blocks)
+        if end is not None and not any(loop.divergent for loop in _around(block)) and all(b.id < end.id for b in region):
+            last = end.id
         label: dict[Block, object] = {}
         latches = {loop.latch: loop for loop in self.program.loops}
 
@@ -83,7 +83,7 @@ class Divergence:
                 reach(target, target)
             else:
                 self._go_round(block, target, reach)
-        for b in self.program.blocks[block.id + 1 :]:
+        for b in self.program.blocks[block.id + 1 : last]:
             if b not in label:
                 continue
             way = label[b]
@@ -103,6 +103,14 @@ class Divergence:
             for target in b.succs:
                 if target not in loop.blocks:
                     reach(target, self._ways.setdefault((header, b), object()))
+
+
+def _around(block: Block) -> Iterator[Loop]:
+    """The loops that a block is in, the innermost first."""
+    loop = block.loop
+    while loop is not None:
+        yield loop
+        loop = loop.parent
 
 
 def _reachable(starts: Iterable[Block], end: Block | None = None) -> set[Block]:
