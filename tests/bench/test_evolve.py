@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from kernelwright.bench import evolve
 from kernelwright.bench.evolve import CLAIMS, HOW, MARKS, claims, mean_gains
 from kernelwright.edits import apply
+from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.variant_run import VariantRun
 from kernelwright.evolution.general import fixes_launch, own_blocks_of
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
@@ -71,3 +74,36 @@ def test_means_are_geometric_and_given_without_the_best_program() -> None:
         # The cube root of 4.84, and the square root of 1.21.
         assert line.startswith(f"arm clean, {name}, %: 69.2") and line.endswith("gains most 10.0")
     assert mean_gains([], "arm clean") == []
+
+
+def made_up(program: str, arm: evolve.Arm, evaluations: int) -> dict[str, Any]:
+    """A row of a program that gains a fifth, the first one more."""
+    speedup = 1.9 if program == "bfs" else 1.2
+    return {"program": program, "arm": arm.name, "best": speedup, "label": "clean", "proven": 1.0, "solver s": None, "seconds": 60,
+            "variants/s": 9.0, "as GEVO would": speedup, "evaluations": evaluations,
+            **{f"claimed {claim}": [speedup] * len(HOW) for claim in CLAIMS}}  # fmt: skip
+
+
+def test_one_way_of_searching_has_its_own_promises(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evolve, "row_of", made_up)
+    found = evolve.measure(False, lambda _: None, arms=["clean"])
+    assert {row["arm"] for row in found.rows} == {"clean"} and len(found.rows) == len(evolve.PROGRAMS)
+    held = {promise.name: promise.holds for promise in found.promises}
+    gain = 100 * ((1.2**12 * 1.9) ** (1 / 13) - 1)
+    assert 20 < gain < 35
+    assert held["geometric mean gain, proven for any size, %"] is True
+    assert held["geometric mean gain, clean under checks, %"] is False
+    assert held["share of the clean gain that is proven, %"] is False and held["longest run, s"] is True
+    assert not any("gevo" in name for name in held)
+    whole = evolve.measure(False, lambda _: None)
+    assert {promise.name for promise in whole.promises} > set(held)
+    some = evolve.measure(False, lambda _: None, names=["nn"], arms=["clean"])
+    assert [row["program"] for row in some.rows] == ["nn"] and not some.promises and some.notes
+
+
+@pytest.mark.parametrize(
+    ("given", "said"), [({"names": ["nm"]}, "no program 'nm'"), ({"arms": ["cleen"]}, "no arm 'cleen'")]
+)
+def test_what_is_not_there_is_named(given: dict[str, list[str]], said: str) -> None:
+    with pytest.raises(Misuse, match=said):
+        evolve.measure(False, lambda _: None, **given)

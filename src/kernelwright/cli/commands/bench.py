@@ -26,7 +26,8 @@ PROGRAMS = "programs"
 SEARCH = "search"
 OWN, NVIDIA = "own", "nvidia"
 LIMIT_S = 120.0
-BY_NAME = ("breed", "rate", "search", "tune", "tune-large", "tune-sizes")
+EVOLVE = "evolve"
+BY_NAME = ("breed", EVOLVE, "rate", "search", "tune", "tune-large", "tune-sizes")
 """Benchmarks of programs that ship with the package, which may be chosen."""
 Measure = Callable[..., Measured]
 
@@ -42,9 +43,13 @@ def command(
         list[Path] | None,
         typer.Option(
             "--programs",
-            help="For compile: only the machine code, of these .cu files or of those in this folder. For rate, search, tune, tune-large "
-            "and tune-sizes: programs by name. For breed: problems whose success rates are measured.",
+            help="For compile: only the machine code, of these .cu files or of those in this folder. For evolve, rate, search, tune, "
+            "tune-large and tune-sizes: programs by name. For breed: problems whose success rates are measured.",
         ),
+    ] = None,
+    arms: Annotated[
+        list[str] | None,
+        typer.Option("--arm", help="For evolve: this way of searching alone, as clean; several times."),
     ] = None,
     compiler_flags: Annotated[
         str, typer.Option("--flags", help="For programs: flags of the compiler, in one word: '-I common -DN=4'.")
@@ -93,6 +98,8 @@ def command(
         raise Misuse(f"{name} takes no programs", hint=f"kw bench {COMPILE} --programs {programs[0]}")
     if evaluations is not None and name != SEARCH:
         raise Misuse(f"{name} takes no number of candidates", hint=f"kw bench {SEARCH} --evaluations {evaluations}")
+    if arms and name != EVOLVE:
+        raise Misuse(f"{name} has no ways of searching", hint=f"kw bench {EVOLVE} --arm {arms[0]}")
     if places and name != PROGRAMS:
         raise Misuse(f"{name} takes no folder", hint=f"kw bench {PROGRAMS} {places[0]}")
     of_a_folder = {
@@ -116,6 +123,7 @@ def command(
         else:
             chosen: dict[str, Any] = {"names": [str(each) for each in programs]} if programs else {}
             chosen |= {} if evaluations is None else {"evaluations": evaluations}
+            chosen |= {"arms": arms} if arms else {}
             results = [_measured(one, quick, **chosen) for one in names]
     if as_json:
         objects = [result.as_json() for result in results]

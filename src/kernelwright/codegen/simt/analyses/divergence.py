@@ -66,7 +66,11 @@ class Divergence:
         no two ways meet behind it.
         """
         last = len(self.program.blocks)
-        if end is not None and not any(loop.divergent for loop in _around(block)) and all(b.id < end.id for b in region):
+        if (
+            end is not None
+            and not any(loop.divergent for loop in _around(block))
+            and all(b.id < end.id for b in region)
+        ):
             last = end.id
         label: dict[Block, object] = {}
         latches = {loop.latch: loop for loop in self.program.loops}
