@@ -54,7 +54,7 @@ def test_a_subject_travels_and_is_written() -> None:
         ("axpy", [-4], "h200", "-4 iterations"),
         ("axpy", [1 << 40], "h200", "more than 4 GiB"),
         ("axpy", [64], "h2000", "h2000"),
-        ("axpy", [64], "cuda:0", "on a real GPU is not built"),
+        ("axpy", [64], "cuda:0", "is a GPU of the table, and cuda:0 is none"),
     ],
 )
 def test_what_cannot_be_explored_is_said(name: str, sizes: object, device: str, said: str) -> None:

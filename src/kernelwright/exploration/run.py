@@ -4,7 +4,8 @@ Candidates in the journal are decisions as text, in the order in which the searc
 estimated from the first blocks of its grid, or why it has none. Events: ``naive`` (the kernel that gains are counted from; it
 is the winner where nothing faster was found), ``proven`` (nothing in the space is faster than so many us), ``best`` (the winner,
 run as a whole), ``rejected`` (a winner that was wrong as a whole), ``launches`` (of sizes at launch: others that the winner was right
-at), ``fixed`` (what its decisions take with the tuned sizes written into the kernel), ``end``.
+at), ``fixed`` (what its decisions take with the tuned sizes written into the kernel), ``measured`` (what a real GPU said of the fastest;
+the winner is the fastest there), ``end``.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.run.journal import Journal
 from kernelwright.evaluate.run.run import Run, unreadable
 from kernelwright.exploration.decisions import DECISIONS, Decisions
+from kernelwright.exploration.measured import Measured
 from kernelwright.exploration.subject import Subject
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.search.strategies import DEFAULT_TREE_SEARCH, TREE_SEARCHES
@@ -47,6 +49,12 @@ class ExploreSettings:
     """Taken before the search, and kept by all that is tried but the naive kernel."""
     at: tuple[tuple[int, ...], ...] = ()
     """Of sizes that are given at launch: more launches that the winner has to be right at."""
+    measured: str = ""
+    """``cuda:0``: where the best are measured in the end; empty where times are estimated."""
+    gpu: str = ""
+    """What that GPU is called."""
+    arch: str = ""
+    """Its architecture."""
 
     def __post_init__(self) -> None:
         if self.strategy not in TREE_SEARCHES:
@@ -83,12 +91,16 @@ class ExploreSettings:
     def from_json(cls, value: Mapping[str, Any]) -> ExploreSettings:
         """What ``as_json`` wrote. Raises ``Misuse`` for anything else."""
         try:
-            found = {f.name: value[f.name] for f in fields(cls) if f.name not in ("decisions", "at", "until_us")}
-            found["until_us"] = value.get("until_us")
+            names = [f.name for f in fields(cls) if f.name not in ("decisions", "at")]
+            found = {name: value[name] for name in names if name in value or name not in _LATER}
             at = tuple(tuple(int(size) for size in each) for each in value.get("at", ()))
             return cls(**found, decisions=DECISIONS.from_json(list(value.get("decisions", ()))), at=at)
         except (KeyError, TypeError, ValueError) as error:
             raise Misuse(f"this run's settings cannot be read ({reason(error)})", hint="start a new run") from error
+
+
+_LATER = ("until_us", "measured", "gpu", "arch")
+"""What runs of earlier versions do not say."""
 
 
 @dataclass(frozen=True)
@@ -171,9 +183,19 @@ class ExploreRun(Run[Decisions]):
         return float(noted["time_us"]) if noted else None
 
     @property
+    def on_gpu(self) -> Measured | None:
+        """What a real GPU said of the fastest; None where none was asked."""
+        noted = self._noted("measured")
+        return Measured.from_json(noted) if noted else None
+
+    @property
     def speedup(self) -> float | None:
-        """Of the best over the naive kernel."""
+        """Of the best over the naive kernel: measured where both were, else estimated."""
         naive, best = self.naive, self.best
+        if naive and best and (found := self.on_gpu):
+            times = found.of(NAIVE), found.of(best.name)
+            if times[0] and times[1]:
+                return times[0] / times[1]
         return naive.time_us / best.time_us if naive and best and best.time_us else None
 
 

@@ -73,8 +73,8 @@ class Subject:
             raise Misuse(f"{name} has no size {unknown[0]}", hint=f"it has {', '.join(names)}")
         if device.startswith("cuda"):
             raise Misuse(
-                "exploring on a real GPU is not built: kernels are timed by the model of a virtual one",
-                hint="--device h200; then time the kernel of the run folder on your GPU",
+                f"the device of a subject is a GPU of the table, and {device} is none",
+                hint="kw.explore and kw explore take it: they search with its model and measure the best there",
             )
         chosen = {**entry.sizes, **sizes}
         missing = [each for each in names if chosen[each] is None]

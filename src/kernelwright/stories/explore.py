@@ -4,6 +4,7 @@ until the budget is spent, the gap is closed, the time is reached or the space i
     ask        leaves of the tree of decisions, where the best have been and no bound is above the best time
     judge      look each up in the journal, or build and run it in the pool; record
     tell       what each takes, in the order asked, so that workers change nothing about what is found
+on a real GPU: the fastest by their estimates, measured there
 the best, run as a whole: all its blocks, and under other schedules; if it is wrong, the next
 """
 
@@ -14,7 +15,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
 
-from kernelwright.errors import Misuse, ToolError, check_callable, check_names
+from kernelwright.errors import DeviceError, Misuse, ToolError, check_callable, check_names
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run.answers import Answer, Answers
 from kernelwright.evaluate.run.run import given_folder
@@ -25,6 +26,8 @@ from kernelwright.exploration.judge import KernelJudge
 from kernelwright.exploration.kernel_space import KernelSpace
 from kernelwright.exploration.launches import other_launches
 from kernelwright.exploration.naive import naive_decisions
+from kernelwright.exploration.on_gpu.measure import measure
+from kernelwright.exploration.on_gpu.which import ChosenGpu, chosen_gpu
 from kernelwright.exploration.oracle import check_oracle
 from kernelwright.exploration.run import NAIVE, ExploredKernel, ExploreRun, ExploreSettings, facts_of, noted_kernel
 from kernelwright.exploration.standing import ExploreStanding
@@ -65,13 +68,20 @@ def explore(
         settings["decisions"] = (*computation.decisions, *settings.get("decisions", ()))
         subject = computation.subject
     else:
-        subject = Subject.of(computation, sizes, device, dynamic)
+        gpu = chosen_gpu(device)
+        subject = Subject.of(computation, sizes, gpu.modelled, dynamic)
+        settings |= on(gpu)
     chosen = checked_settings(subject, **settings)
     check_callable(watch, "watch")
     made = given_folder(folder, subject.computation)
     with create(made, subject, chosen) as run, shown(watch, words=exploring_line) as seen:
         proceed(run, jobs=jobs, watch=seen)
     return ExploreRun.open(made, DECISIONS)
+
+
+def on(gpu: ChosenGpu) -> dict[str, str]:
+    """Settings of a run for it."""
+    return {"measured": gpu.measured, "gpu": gpu.name, "arch": gpu.arch} if gpu.measured else {}
 
 
 def checked_settings(subject: Subject, **settings: Any) -> ExploreSettings:
@@ -115,7 +125,7 @@ def proceed(run: ExploreRun, *, jobs: int | None = None, watch: Watch = lambda s
             if (left is not None and standing.seconds > left) or _reached(run.settings.until_us, standing):
                 search.conclude()
         _follow(standing, search)
-        _finish(run, space, judge, standing)
+        _finish(run, space, judge, standing, watch)
     standing.phase = "finished"
     watch(standing)
     return standing
@@ -187,13 +197,42 @@ def _follow(standing: ExploreStanding, search: LeafSearch[Any]) -> None:
     standing.nodes, standing.open_nodes = search.nodes, search.open_nodes
 
 
-def _finish(run: ExploreRun, space: KernelSpace, judge: KernelJudge, standing: ExploreStanding) -> None:
+def _candidates(run: ExploreRun, space: KernelSpace, standing: ExploreStanding, watch: Watch) -> list[ExploredKernel]:
+    """Those that may be the best, the fastest first: where the run is for a real GPU, as that has it."""
+    naive = run.naive
+    if not run.settings.measured:
+        return [each for each in run.tried if naive is None or each.time_us < naive.time_us]
+    if run.on_gpu is None:
+
+        def say(line: str) -> None:
+            standing.phase = line
+            watch(standing)
+
+        made = measure(run, space, say)
+        if not made.order:
+            first = next((each.outputs for each in made.kernels), "there was none to run")
+            raise DeviceError(
+                f"none of {len(made.kernels)} kernels is right on {made.gpu}: {first}",
+                hint=f"--device {run.subject.device} takes times by its model; kw doctor looks at the GPU",
+            )
+        run.journal.note("measured", made.as_json())
+    found = run.on_gpu
+    assert found is not None
+    by_name, naive_us = {each.name: each for each in run.tried}, found.of(NAIVE)
+    return [
+        by_name[each.name]
+        for each in found.order
+        if each.name != NAIVE and (naive_us is None or each.time_us < naive_us)
+    ]
+
+
+def _finish(run: ExploreRun, space: KernelSpace, judge: KernelJudge, standing: ExploreStanding, watch: Watch) -> None:
     """What the run ends with, in the journal, once; and its files."""
     if run.ended is not None:
         standing.best = run.best or standing.best  # as it ran as a whole
         return
+    faster = _candidates(run, space, standing, watch)
     naive = standing.best = run.naive
-    faster = [each for each in run.tried if naive is None or each.time_us < naive.time_us]
     for kernel in [*faster[:CONFIRMED], *([naive] if naive and run.subject.dynamic else [])]:
         outcome = judge.whole(kernel.decisions)
         wrong, right = _at_other_sizes(run, judge, kernel.decisions) if isinstance(outcome, Ok) else (outcome, [])

@@ -3,6 +3,7 @@
 kw explore matmul 1024 1024 1024 --device h200     the fastest kernel of a computation of the library
 kw explore my_computation.py 65536                 that of a computation of one's own (docs/explore.md)
 kw explore matmul 1024 1024 1024 --dynamic "m n k"   one kernel for all sizes, given at launch, tuned at these
+kw explore matmul 1024 1024 1024 --device cuda:0   the fastest by their estimates measured on a GPU, beside cuBLAS
 kw explore axpy 65536 --strategy best-first        stops when nothing in the space can be faster
 kw explore --replay kw-runs/matmul-1/decisions.json  the kernel of these decisions, run as a whole
 kw explore --bundle matmul                         one program of the best kernels of all sizes on record
@@ -31,11 +32,12 @@ from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.run.run import FOLDER, new_folder
 from kernelwright.exploration.decisions import DECISIONS
 from kernelwright.exploration.dispatched_program import write_dispatched_program
+from kernelwright.exploration.on_gpu.which import chosen_gpu
 from kernelwright.exploration.run import ExploreRun
 from kernelwright.exploration.subject import Subject
 from kernelwright.search.strategies import DEFAULT_TREE_SEARCH, TREE_SEARCHES
 from kernelwright.space.library import EXAMPLES
-from kernelwright.stories.explore import checked_settings, create, proceed
+from kernelwright.stories.explore import checked_settings, create, on, proceed
 
 WITH_RESUME = ("resume", "jobs", "as_json")
 """Flags that a run does not settle when it begins."""
@@ -58,7 +60,10 @@ def command(
         typer.Option(help="With --dynamic: one more launch the best has to be right at, as '500 300 7'."),
     ] = None,
     device: Annotated[
-        str, typer.Option(help="The GPU that kernels are for, as h200; or a TOML file of your own.")
+        str,
+        typer.Option(
+            help="The GPU that kernels are for, as h200, or a TOML file of your own; cuda:0: the best are measured there."
+        ),
     ] = "auto",
     calibration: Annotated[str, typer.Option(help="Constants of the timing model: a file of kw model fit.")] = "",
     evaluations: Annotated[int | None, typer.Option(help="Kernels tried at most; default 1000.")] = None,
@@ -106,7 +111,8 @@ def command(
     else:
         if computation is None:
             raise Misuse("there is nothing to explore", hint=f"kw explore axpy 65536; there are {', '.join(EXAMPLES)}")
-        subject = Subject.of(computation, sizes or (), calibrated(device, calibration), _words(dynamic))
+        gpu = chosen_gpu(calibrated(device, calibration))
+        subject = Subject.of(computation, sizes or (), gpu.modelled, _words(dynamic))
         settings = checked_settings(
             subject,
             decisions=decide or (),
@@ -117,6 +123,7 @@ def command(
             gap=gap,
             until_us=until,
             seed=seed,
+            **on(gpu),
         )
         run = create(new_folder(subject.computation, name=name), subject, settings)
     begin = time.monotonic()

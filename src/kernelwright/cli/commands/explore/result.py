@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any
 
+from kernelwright.exploration.measured import RIGHT
 from kernelwright.exploration.run import NAIVE, ExploreRun
 
 
@@ -22,6 +24,7 @@ def explore_result(run: ExploreRun, seconds: float | None = None) -> dict[str, A
         "naive_us": naive.time_us if naive else None,
         "speedup": run.speedup,
         **_launched(run),
+        **_measured(run),
         "proven_us": proven if math.isfinite(proven) else None,
         "gap": best.time_us / proven - 1 if best and 0 < proven < math.inf else None,
         "evaluations": len(run.journal),
@@ -35,6 +38,23 @@ def explore_result(run: ExploreRun, seconds: float | None = None) -> dict[str, A
         "files": [name for name in ("best.cu", "program.cu", "best.ptx", "decisions.json", "naive.cu") if (run.folder / name).is_file()],
         "decisions": list(best.decisions) if best else [],
     }  # fmt: skip
+
+
+def _measured(run: ExploreRun) -> dict[str, Any]:
+    """On a real GPU."""
+    found = run.on_gpu
+    if found is None:
+        return {}
+    best = run.best
+    return {
+        "measured_on": found.gpu,
+        "measured_us": found.of(best.name) if best else None,
+        "measured_naive_us": found.of(NAIVE),
+        "cublas_us": found.cublas_us,
+        "no_cublas": found.no_cublas,
+        "estimates_rank": found.rank,
+        "measured": [asdict(each) for each in found.kernels],
+    }
 
 
 def _launched(run: ExploreRun) -> dict[str, Any]:
@@ -55,12 +75,19 @@ def explore_lines(result: dict[str, Any], open_end: str = "") -> str:
         return f"no kernel was right; {tried}"
     if result["best"] == NAIVE:
         lines = [f"nothing faster than the naive kernel was found: estimated {result['time_us']:.2f} us"]
+    elif result.get("measured_us"):
+        lines = [
+            f"{result['best']}: {result['measured_us']:.2f} us measured on {result['measured_on']}, {_gain(result)}; estimated "
+            f"{result['time_us']:.2f} us"
+        ]
     else:
         gain = f"{result['speedup']:.2f}x the naive kernel's speed ({result['naive_us']:.2f} us)"
         lines = [f"{result['best']}: estimated {result['time_us']:.2f} us, {gain}"]
+    lines += _beside(result)
     if result["proven_us"]:
+        faster = "estimated faster" if "measured" in result else "faster"
         lines.append(
-            f"nothing in the space is faster than {result['proven_us']:.2f} us: the best is at most "
+            f"nothing in the space is {faster} than {result['proven_us']:.2f} us: the best is at most "
             f"{100 * result['gap']:.0f} % slower"
         )
     if result.get("launches"):
@@ -74,6 +101,32 @@ def explore_lines(result: dict[str, Any], open_end: str = "") -> str:
     if result["above_bound"]:
         lines.append(f"note: {result['above_bound']} kernels were faster than their bound, so what is proven is not")
     return "\n".join([*lines, tried, *(f"    {result['run']}/{name}" for name in result["files"]), _valid_for(result)])
+
+
+def _gain(result: dict[str, Any]) -> str:
+    """Of what was measured."""
+    if not result["measured_naive_us"]:
+        return "the naive kernel did not run there"
+    return f"{result['speedup']:.2f}x the naive kernel's speed there ({result['measured_naive_us']:.2f} us)"
+
+
+def _beside(result: dict[str, Any]) -> list[str]:
+    """What a GPU said besides."""
+    if "measured" not in result:
+        return []
+    right = sum(each["outputs"] == RIGHT for each in result["measured"])
+    lines = []
+    if result["cublas_us"] and result["measured_us"]:
+        share = result["cublas_us"] / result["measured_us"]
+        lines.append(f"cuBLAS takes {result['cublas_us']:.2f} us there: {share:.2f}x its speed")
+    elif result["no_cublas"]:
+        lines.append(f"not compared with cuBLAS: {result['no_cublas']}")
+    rank = "" if result["estimates_rank"] is None else f"; estimates rank them {result['estimates_rank']:.2f}"
+    lines.append(f"{right} of {len(result['measured'])} kernels ran there and were right{rank}")
+    lines += [
+        f"note: {each['name']} there: {each['outputs']}" for each in result["measured"] if each["outputs"] != RIGHT
+    ][:3]
+    return lines
 
 
 def _valid_for(result: dict[str, Any]) -> str:
