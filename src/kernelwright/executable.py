@@ -80,10 +80,11 @@ def build_executable(
         if later:
             link_device_functions(every)
         shared = frozenset[str]().union(*(defined_variables(unit.source.text) for unit in every))
+        also = [] if versions or later else [_compiled_for(program.units, arch) for arch in program.options.also]
         for number, unit in enumerate(program.units):
             embedded = Path(scratch) / f"{number}.blob"
             refuse_missing_device_code(unit, shared)
-            embedded.write_bytes(device_blob(unit, versions.get(unit.path, ())))
+            embedded.write_bytes(device_blob(unit, versions.get(unit.path, ()), _nth(also, number)))
             made = Path(scratch) / f"{number}.o"
             if unit.source.launches_kernels:
                 objects += _with_device_launches(unit, embedded, made, options)
@@ -102,7 +103,8 @@ def build_executable(
             # A link stays, and what it names is written.
             target = Path(os.path.realpath(output)) if output.is_symlink() else output
             link_executable(objects, target, clang, link)
-        return output, "".join(o.warnings for o in objects)
+        alone = _alone(program.options) if program.options.also and program.units and (versions or later) else ""
+        return output, alone + "".join(o.warnings for o in objects)
 
 
 def _with_device_launches(unit: Unit, embedded: Path, made: Path, options: SourceOptions) -> list[HostObject]:
@@ -144,9 +146,11 @@ def build_object(
             inside = Path(scratch) / "host.o"
             made = compile_host(source.path, embedded, inside, chosen_source, source.clang, listing=listing)
             _fill(output, with_own_name(inside.read_bytes(), code, os.getcwd()))
-            return replace(made, path=output)
+            alone = _alone(source.options) if source.options.also else ""
+            return replace(made, path=output, warnings=alone + made.warnings)
         refuse_missing_device_code(source, defined_variables(source.source.text), _ALONE)
-        embedded.write_bytes(device_blob(source))
+        others = [source.for_arch(arch) for arch in source.options.also]
+        embedded.write_bytes(device_blob(source, (), others))
         return compile_host(source.path, embedded, output, chosen_source, source.clang, listing=listing)
 
 
@@ -226,15 +230,37 @@ def host_inputs(path: Path, options: SourceOptions, clang: Clang, since_ns: int)
     return Inputs(files, searched_folders(command, files), since_ns)
 
 
-def device_blob(unit: Unit, versions: Sequence[Version] = ()) -> bytes:
-    """The device code of a unit, as it is embedded: optimised IR, PTX, the tables of kernels and variables, and versions."""
+def _alone(options: CompileOptions) -> str:
+    """What is said where code has one architecture of several that were asked for: its kernels have winners beside them, or it is linked
+    later."""
+    return f"kw: compiled for {options.source.arch} alone, not for {', '.join(options.also)}: --arch chooses\n"
+
+
+def _compiled_for(units: Sequence[Unit], arch: str) -> list[Unit]:
+    """The units of a program for one more architecture, device functions of other files linked as in the first."""
+    made = [unit.for_arch(arch) for unit in units]
+    if len(made) > 1:
+        link_device_functions(made)
+    return made
+
+
+def _nth(also: Sequence[Sequence[Unit]], number: int) -> list[Unit]:
+    """One unit for all architectures."""
+    return [units[number] for units in also]
+
+
+def device_blob(unit: Unit, versions: Sequence[Version] = (), also: Sequence[Unit] = ()) -> bytes:
+    """The device code of a unit, as it is embedded: optimised IR, PTX, the tables of kernels and variables, and versions. ``also``: it
+    compiled for other architectures."""
     # The tables come from the IR before optimisation: the host registers every variable, also one that no kernel uses.
     kernels, variables = kernel_table.tables(unit.source.text)
     shared = _static_shared_bytes(unit)
     kernels = tuple(replace(k, static_shared_bytes=shared.get(k.name, 0)) for k in kernels)
     arch = unit.options.source.arch
     content = blob.Blob(
-        source=str(unit.path), ir=unit.optimised, kernels=kernels, variables=variables, ptx={arch: unit.ptx},
+        source=str(unit.path), ir=unit.optimised, kernels=kernels, variables=variables,
+        ptx={arch: unit.ptx, **{each.options.source.arch: each.ptx for each in also}},
+        irs={each.options.source.arch: each.optimised for each in also},
         versions_text=json.dumps([_with_ptx(each, arch).as_json() for each in versions]) if versions else "",
     )  # fmt: skip
     return blob.write(content)
@@ -247,9 +273,9 @@ def loadable(unit: Unit, kind: str) -> bytes:
     """
     unit.replace_source(named_by_host(unit.source.text))
     refuse_missing_device_code(unit, defined_variables(unit.source.text), _ALONE)
-    embedded = device_blob(unit)
     if kind == "fatbin":
-        return embedded
+        return device_blob(unit, (), [unit.for_arch(arch) for arch in unit.options.also])
+    embedded = device_blob(unit)
     return image.cubin_with(unit.cubin, embedded) if kind == "cubin" else image.ptx_with(unit.ptx, embedded).encode()
 
 

@@ -58,6 +58,8 @@ class CompileOptions:
     cuda_path: str | None = None
     headers: str = "own"
     """``own``, or ``nvidia``: the CUDA headers of NVIDIA's wheels. A toolkit named by ``cuda_path`` brings its own."""
+    also: tuple[str, ...] = ()
+    """Architectures that a program is compiled for besides that of ``source``."""
     hermetic: bool | None = None
     """C and C++ headers from the wheel: True always, None where the system has no C++ compiler."""
 
@@ -103,6 +105,11 @@ class Unit:
         if self._cache and record:
             self._cache.put("frontend", name, _manifest(made, record))
         return made
+
+    def for_arch(self, arch: str) -> Unit:
+        """The same source, compiled for ``arch`` alone."""
+        source = replaced(self.options.source, arch=arch)
+        return Unit(self.path, replaced(self.options, source=source, also=()), self._cache)
 
     def link_device_functions(self, others: Mapping[str, str], units: Mapping[str, Unit]) -> None:
         """Adds to the source what it declares and ``others`` (IR by path) define. Raises ``CompileError``."""

@@ -143,27 +143,33 @@ def test_a_whole_pasted_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "arch", "others"),
+    ("line", "arch", "also", "others"),
     [
-        ("a.cu", DEFAULT_ARCHITECTURE, []),
-        ("a.cu -gencode arch=compute_90,code=sm_90", "sm_90", []),
-        ("a.cu -gencode=arch=compute_90,code=compute_90", "sm_90", []),
-        ("a.cu --generate-code arch=compute_86", "sm_86", []),
-        ('a.cu -gencode arch=compute_75,code=\\"sm_75,compute_75\\"', "sm_75", []),
-        ("a.cu -gencode arch=compute_75,code=[sm_75,compute_75]", "sm_75", []),
-        ("a.cu -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=sm_80", "sm_80", ["sm_90"]),
-        ("a.cu -gencode arch=compute_35,code=sm_35 -gencode arch=compute_80,code=sm_80", "sm_80", ["sm_35"]),
-        ("a.cu -gencode arch=compute_75,code=sm_75 -arch=sm_90", "sm_90", []),
-        ("a.cu -arch=compute_75", "sm_75", []),
-        ("a.cu -arch=compute_75 -code=sm_86", "sm_86", []),
-        ("a.cu -arch compute_75 -code sm_90,sm_86", "sm_86", ["sm_90"]),
-        ("a.cu -gencode arch=compute_120a,code=sm_120 -gencode arch=compute_100,code=sm_100a", "sm_100a", ["sm_120"]),
+        ("a.cu", DEFAULT_ARCHITECTURE, (), []),
+        ("a.cu -gencode arch=compute_90,code=sm_90", "sm_90", (), []),
+        ("a.cu -gencode=arch=compute_90,code=compute_90", "sm_90", (), []),
+        ("a.cu --generate-code arch=compute_86", "sm_86", (), []),
+        ('a.cu -gencode arch=compute_75,code=\\"sm_75,compute_75\\"', "sm_75", (), []),
+        ("a.cu -gencode arch=compute_75,code=[sm_75,compute_75]", "sm_75", (), []),
+        ("a.cu -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=sm_80", "sm_80", ("sm_90",), []),
+        ("a.cu -gencode arch=compute_35,code=sm_35 -gencode arch=compute_80,code=sm_80", "sm_80", (), ["sm_35"]),
+        (
+            "a.cu -gencode arch=compute_35,code=sm_35 -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90",
+            "sm_80", ("sm_90",), ["sm_35"],
+        ),
+        ("a.cu -gencode arch=compute_75,code=sm_75 -arch=sm_90", "sm_90", (), []),
+        ("a.cu -arch=compute_75", "sm_75", (), []),
+        ("a.cu -arch=compute_75 -code=sm_86", "sm_86", (), []),
+        ("a.cu -arch compute_75 -code sm_90,sm_86", "sm_86", ("sm_90",), []),
+        ("a.cu -gencode arch=compute_120a,code=sm_120 -gencode arch=compute_100,code=sm_100a", "sm_100a", ("sm_120",), []),
     ],
-)
-def test_architectures(line: str, arch: str, others: list[str]) -> None:
+)  # fmt: skip
+def test_architectures(line: str, arch: str, also: tuple[str, ...], others: list[str]) -> None:
     flags = read(line.replace("\\", ""))
     assert flags.options.source.arch == arch and flags.names_arch == (line != "a.cu")
-    said = f"kw: compiling for {arch} alone, not for {', '.join(others)}: --arch chooses\n" if others else ""
+    assert flags.options.also == also
+    alone = f" and {', '.join(also)}" if also else " alone"
+    said = f"kw: compiling for {arch}{alone}, not for {', '.join(others)}: --arch chooses\n" if others else ""
     assert flags.remarks == said
 
 

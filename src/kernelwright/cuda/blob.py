@@ -15,7 +15,7 @@ import json
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from enum import IntEnum
 from typing import NoReturn
 
@@ -106,7 +106,9 @@ class Blob:
     kernels: tuple[Kernel, ...] = ()
     variables: tuple[Variable, ...] = ()
     ptx: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """By architecture: ``sm_80``."""
+    """By architecture: ``sm_80``; the first is what ``ir`` was compiled for."""
+    irs: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Where it was compiled for several architectures: LLVM-IR of the others."""
     cubin: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     versions_text: str = field(default="", repr=False)
     """JSON: other versions of the kernels; none where it is empty."""
@@ -120,6 +122,15 @@ class Blob:
 
         return tuple(version_from_json(each) for each in json.loads(self.versions_text))
 
+    def for_arch(self, arch: str) -> Blob:
+        """What runs on a GPU of ``arch``: the code of the newest architecture that is not newer. Itself, where there is only one."""
+        fitting = [each for each in self.irs if runs_on(each, arch)]
+        own = next(iter(self.ptx), "")
+        best = max(fitting, key=lambda each: (_number(each), each), default=own)
+        if best not in self.irs or (runs_on(own, arch) and _number(own) > _number(best)):
+            return self
+        return replace(self, ir=self.irs[best], irs={}, ptx={best: self.ptx[best]})
+
     @property
     def module_id(self) -> bytes:
         """16 bytes that name the module: equal sources and IR have equal ids."""
@@ -127,12 +138,23 @@ class Blob:
         return hashlib.sha256(name + b"\0" + _encode(self.ir)).digest()[:16]
 
 
+def runs_on(arch: str, gpu: str) -> bool:
+    """Whether code for ``arch`` runs on a GPU of architecture ``gpu``: it is no newer, and one with a letter is for its own alone."""
+    return _number(arch) <= _number(gpu) if arch[-1].isdigit() else _number(arch) == _number(gpu)
+
+
+def _number(arch: str) -> int:
+    """Also of a GPU's architecture that no table has yet."""
+    return int("".join(letter for letter in arch if letter.isdigit()))
+
+
 def write(blob: Blob) -> bytes:
     """The bytes to embed. The same blob always gives the same bytes."""
     sections: list[tuple[str, bytes, bool]] = [
         ("source", blob.source.encode("utf-8", "surrogateescape"), False),
         ("ir", _encode(blob.ir), True),
-        *((f"ptx {arch}", _encode(text), True) for arch, text in sorted(blob.ptx.items())),
+        *((f"ptx {arch}", _encode(text), True) for arch, text in blob.ptx.items()),
+        *((f"ir {arch}", _encode(text), True) for arch, text in blob.irs.items()),
         *((f"cubin {arch}", data, True) for arch, data in sorted(blob.cubin.items())),
         *((("versions", _encode(blob.versions_text), True),) if blob.versions_text else ()),
         ("kernels", _kernel_table(blob.kernels), False),
@@ -173,6 +195,7 @@ def read(data: bytes, name: str = "the embedded device code") -> Blob:
             kernels=_read_kernels(sections["kernels"]),
             variables=_read_variables(sections["variables"]),
             ptx={n.removeprefix("ptx "): _decode(s) for n, s in sections.items() if n.startswith("ptx ")},
+            irs={n.removeprefix("ir "): _decode(s) for n, s in sections.items() if n.startswith("ir ")},
             cubin={n.removeprefix("cubin "): s for n, s in sections.items() if n.startswith("cubin ")},
             versions_text=_decode(sections.get("versions", b"")),
         )

@@ -215,6 +215,10 @@ def compile_files(
         _executable(program, others, targets[0], link, carried, linked)
         _say_whose_thresholds(cuda, targets[0], winners or [])
         return
+    if flags.options.also and what != FATBIN:
+        say(
+            f"kw: {what} for {flags.options.source.arch} alone, not for {', '.join(flags.options.also)}: --arch chooses\n"
+        )
     written = _each_unit(program, what, targets, is_loadable=ptx or cubin or what == FATBIN)
     if flags.use_cache and not print_after:
         inputs = program.units[0].inputs

@@ -114,7 +114,7 @@ class CompileFlags:
         """
         value = {flag.name: given.pop(flag.name, flag.default) for flag in COMPILE_FLAGS}
         said = list(remarks(value | {"device_link": given.get("device_link")}))
-        arch, others = _architecture(value["arch"], value["generate_code"], value["gpu_code"])
+        arch, also, others = _architecture(value["arch"], value["generate_code"], value["gpu_code"])
         passed = _for_host_compiler(value["host_compiler"] or (), said)
         if value["headers"] != "nvidia" and not value["cuda_path"]:
             value["include"] = _without_toolkits("-I", value["include"], said)
@@ -139,12 +139,13 @@ class CompileFlags:
             clang=value["clang"],
             cuda_path=value["cuda_path"],
             headers=value["headers"],
+            also=also,
             hermetic=True if value["hermetic"] else None,
         )
         lines = [f"kw: ignored: {', '.join(said)}\n"] if said else []
         if others:
             retired = all(map(_RETIRED.fullmatch, others)) and arch == next(iter(ARCHITECTURES))
-            why = ", the oldest there is" if retired else " alone"
+            why = ", the oldest there is" if retired else " alone" if not also else f" and {', '.join(also)}"
             lines.append(f"kw: compiling for {arch}{why}, not for {', '.join(others)}: --arch chooses\n")
         names_arch = any(value[name] for name in ("arch", "generate_code", "gpu_code"))
         relocatable = _truth("-rdc", value["nvcc_relocatable_device_code"], False)
@@ -153,11 +154,11 @@ class CompileFlags:
 
 def _architecture(
     arch: str | None, specifications: Sequence[str] | None, codes: Sequence[str] | None
-) -> tuple[str, list[str]]:
-    """The architecture to compile for, and others that were asked for: ours is one at a time.
+) -> tuple[str, tuple[str, ...], list[str]]:
+    """The architecture to compile for, those that a program is compiled for as well, and others that were asked for.
 
-    ``--arch`` decides; else, of those that ``-code`` and ``-gencode`` name and we know, the one that all the others can run. Makefiles name
-    architectures that no compiler makes code for any longer: the oldest that is left takes their place.
+    ``--arch`` decides; else, of those that ``-code`` and ``-gencode`` name and we know, the first is the one that all the others can run.
+    Makefiles name architectures that no compiler makes code for any longer: the oldest that is left takes their place.
     """
     named = [_real(code) for text in codes or () for code in re.split(r"[\[\],\s'\"]+", text) if code]
     if arch is not None and not named:
@@ -165,12 +166,12 @@ def _architecture(
     elif not named:
         named = [name for text in specifications or () for name in _generated(text)] or [DEFAULT_ARCHITECTURE]
     if named and all(name in _ANY for name in named):
-        return DEFAULT_ARCHITECTURE, named
+        return DEFAULT_ARCHITECTURE, (), named
     known = sorted({name for name in named if name in ARCHITECTURES}, key=lambda name: ARCHITECTURES[name].number)
     oldest = next(iter(ARCHITECTURES))
     retired = not known and all(_RETIRED.fullmatch(name) for name in named)
     chosen = oldest if retired else architecture(known[0] if known else named[0]).name
-    return chosen, [name for name in dict.fromkeys(named) if name != chosen]
+    return chosen, tuple(known[1:]), [name for name in dict.fromkeys(named) if name != chosen and name not in known]
 
 
 _ANY = ("native", "all", "all-major")

@@ -22,13 +22,15 @@ from kernelwright.lazy_dataclasses import dataclass
 class _Module:
     format: int
     data: bytes
+    arch: str
+    """Of the GPU."""
     loaded: CudaLoaded | None = None
 
     @cached_property
     def content(self) -> blob.Blob:
         """Raises ``Refused`` for a blob that is damaged."""
         try:
-            return blob.read(self.data)
+            return blob.read(self.data).for_arch(self.arch)
         except ToolError as error:
             raise Refused(CudaError.INVALID_KERNEL_IMAGE, error.message) from None
 
@@ -57,7 +59,7 @@ class CudaModules:
 
     def add_module(self, number: int, kind: int, data: bytes) -> None:
         """Registers a module, which is loaded when it is first used. ``kind``: a ``ModuleFormat``."""
-        self.modules[number] = _Module(kind, data)
+        self.modules[number] = _Module(kind, data, self.gpu.arch)
 
     def add_kernel(self, number: int, module: int, name: str) -> None:
         """Registers a kernel by its mangled name. Raises ``Refused`` for a module that is not registered."""
@@ -168,7 +170,7 @@ class CudaModules:
             raise Refused(CudaError.INVALID_DEVICE_FUNCTION, f"the program has no kernel {readable(name)}")
         new = None
         if data:
-            module = _Module(ModuleFormat.BLOB, data)
+            module = _Module(ModuleFormat.BLOB, data, self.gpu.arch)
             if module.content.variables:
                 raise Refused(
                     CudaError.NOT_SUPPORTED,

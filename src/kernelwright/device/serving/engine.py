@@ -65,7 +65,7 @@ class Engine:
         self.settings = settings
         self._shared = kept
         self._kept = kept or KeptCode()
-        self.registered = Registered(arena, self.gpu, self._kept)
+        self.registered = Registered(arena, self.gpu, self._kept, settings.gpu.arch)
         self._arena = arena
         self._observers = observers
         self._timed = timed
@@ -131,7 +131,7 @@ class Engine:
 
     def start_over(self) -> None:
         """Forgets the program's modules, and what launches left in caches."""
-        self.registered = Registered(self._arena, self.gpu, self._kept)
+        self.registered = Registered(self._arena, self.gpu, self._kept, self.settings.gpu.arch)
         self.stack_bytes = STACK_BYTES
         self.forget_prepared()
         if self.dispatch is not None:

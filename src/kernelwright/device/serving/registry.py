@@ -46,6 +46,8 @@ class RegisteredModule:
     number: int
     format: int
     data: bytes
+    arch: str
+    """Of the GPU that is simulated."""
     loaded: Loaded | None = None
     managed: dict[str, Buffer] = field(default_factory=dict)
     """Variables that the host has placed, by mangled name."""
@@ -60,7 +62,7 @@ class RegisteredModule:
                 "virtual one does not: give kw run its source, or build it with kw compile",
             )
         try:
-            return blob.read(self.data)
+            return blob.read(self.data).for_arch(self.arch)
         except ToolError as error:
             raise Refused(CudaError.INVALID_KERNEL_IMAGE, error.message) from None
 
@@ -111,10 +113,12 @@ class Runnable:
 
 
 class Registered:
-    """The modules of one program, and their variables in ``arena``. ``gpu`` gives the device when it is first needed."""
+    """The modules of one program, and their variables in ``arena``. ``gpu`` gives the device when it is first needed; ``arch`` is its
+    architecture."""
 
-    def __init__(self, arena: Arena, gpu: Callable[[], VirtualGpu], kept: KeptCode) -> None:
+    def __init__(self, arena: Arena, gpu: Callable[[], VirtualGpu], kept: KeptCode, arch: str) -> None:
         self._arena = arena
+        self._arch = arch
         self._kept = kept
         self._gpu = gpu
         self._modules: dict[int, RegisteredModule] = {}
@@ -126,7 +130,7 @@ class Registered:
 
     def add_module(self, number: int, kind: int, data: bytes) -> None:
         """``number`` is what the program calls it by; ``data`` are the bytes of its image, not read before a kernel needs them."""
-        self._modules[number] = RegisteredModule(number, kind, data)
+        self._modules[number] = RegisteredModule(number, kind, data, self._arch)
 
     def add_kernel(self, number: int, module: int, name: str) -> None:
         """``name`` is the mangled one, ``module`` the number of a module that was added."""
@@ -229,7 +233,7 @@ class Registered:
         self._swapped.pop(name, None)
         if not data:
             return
-        content = RegisteredModule(-1, ModuleFormat.BLOB, data).content
+        content = RegisteredModule(-1, ModuleFormat.BLOB, data, self._arch).content
         buffers = self.load(owner).variables.buffers
         with _reading():
             loaded = self._put(content, buffers)
