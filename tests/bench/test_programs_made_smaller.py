@@ -285,6 +285,15 @@ def test_time_is_that_of_the_processor_and_waiting_for_nothing_is_noticed(
     assert steps.take(["sleep", "60"], tmp_path, 50.0).cause == "waits for what does not come"
 
 
+def test_what_gets_no_processor_does_not_wait(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It uses none, and would: on a busy machine whole builds were taken for programs that hang."""
+    monkeypatch.setattr("kernelwright.bench.programs.steps.IDLE_S", 0.5)
+    monkeypatch.setattr("kernelwright.bench.programs.steps.IDLE_CPU_S", 1e6)
+    spinning = Steps(tmp_path, "h200", 1)
+    assert spinning.take(["sh", "-c", "while :; do :; done"], tmp_path, 1.5).cause == "not at its end in time"
+    assert spinning.take(["sleep", "60"], tmp_path, 50.0).cause == "waits for what does not come"
+
+
 def test_the_command_refuses_what_makes_no_sense(kw: Kw, project: Make) -> None:  # noqa: F811
     for words, said in (
         (["ir", "--sample", "3"], "--sample is for programs of a folder"),

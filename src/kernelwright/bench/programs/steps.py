@@ -1,8 +1,8 @@
 """Commands of other people's programs, each in the time it is given, with all that it starts.
 
 Time is processor time of the command and what it starts, so that another load on the machine, and other programs beside it, make none
-late; one that uses none for ``IDLE_S`` waits for what does not come. Several may run at once, each in a thread of its own; ``Steps.stop``
-ends them from another, and no more begin.
+late; one that uses none for ``IDLE_S``, and would not if it could, waits for what does not come. Several may run at once, each in a thread
+of its own; ``Steps.stop`` ends them from another, and no more begin.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WALL_TIMES = 10
 _LOOK_S, _LOOK_SHARE = (0.05, 1.0), 0.05
 """It is looked after in steps of a twentieth of the time it takes: looking costs the processor 5 ms."""
 _PLACE = re.compile(r"^(kw: )?([^\s:]+:\d+(:\d+)?: )?(fatal )?(error: )?")
-_REMARK = re.compile(r"^kw: (.*, for \d+ s|.*\(once\)|ignored: .*|compiling for .* alone, .*)$")
+_REMARK = re.compile(r"^kw: (.*, for \d+ s|.*\(once\)|ignored: .*|compil(ing|ed) for .*, not for .*)$")
 _ERROR = re.compile(r"\berror\b|^kw: |No rule to make|not found|cannot find|undefined", re.I)
 
 
@@ -120,9 +120,9 @@ def _waited(process: subprocess.Popen[bytes], limit_s: float) -> Step:
     while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         now = time.monotonic()
         time.sleep(min(_LOOK_S[1], max(_LOOK_S[0], _LOOK_SHARE * (now - begun))))
-        used = max(used, _session_s(process.pid))
-        now = time.monotonic()
-        if used > grown + IDLE_CPU_S:
+        seen, is_ready = _session(process.pid)
+        used, now = max(used, seen), time.monotonic()
+        if used > grown + IDLE_CPU_S or is_ready:
             grown, grown_at = used, now
         if used > limit_s or now - begun > WALL_TIMES * limit_s:
             return Step("not at its end in time", "", used)
@@ -131,9 +131,10 @@ def _waited(process: subprocess.Popen[bytes], limit_s: float) -> Step:
     return Step("", "", used)
 
 
-def _session_s(session: int) -> float:
-    """Processor time, in seconds, of all processes of a session, with those of their children that have ended."""
-    ticks = 0
+def _session(session: int) -> tuple[float, bool]:
+    """Processor time, in seconds, of all processes of a session, with those of their children that have ended; and whether one of them
+    runs, or would if there were a processor for it."""
+    ticks, is_ready = 0, False
     for entry in os.scandir("/proc"):
         if entry.name.isdecimal():
             try:
@@ -142,7 +143,8 @@ def _session_s(session: int) -> float:
                 continue  # it has ended
             if int(fields[3]) == session:
                 ticks += sum(map(int, fields[11:15]))
-    return ticks / os.sysconf("SC_CLK_TCK")
+                is_ready = is_ready or fields[0] in "RD"
+    return ticks / os.sysconf("SC_CLK_TCK"), is_ready
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
