@@ -16,8 +16,10 @@ from kernelwright.cuda.wire import protocol as wire
 from kernelwright.cuda.wire.protocol import MESSAGES, Message
 from kernelwright.device.arena import ARENA_BASE
 from kernelwright.device.serving.errors import CudaError
+from kernelwright.device.serving.observer import Observer
 from kernelwright.device.serving.session import TABLE
 from kernelwright.device.serving.virtual_device import TABLE as DEVICE_TABLE
+from kernelwright.device.settings import Settings
 from kernelwright.errors import ToolError
 from kernelwright.executable import device_blob
 from kernelwright.pipeline import compile as compile_program
@@ -75,11 +77,28 @@ def test_a_kernel_computes(client: Client) -> None:
     assert client.read(c, "1000f") == tuple(float(3 * i) for i in range(1000))
 
 
-def test_new_memory_is_apart_and_not_zero(client: Client) -> None:
-    a, b = client.allocate(100), client.allocate(100)
-    assert b - a > 60_000 and set(client.memory(a, 100)) == {0xCD}
-    pinned = client.allocate(100, wire.MemoryKind.PINNED)
-    assert set(client.memory(pinned, 100)) == {0}
+class Looking(Observer):
+    marks_new_memory = True
+
+
+@pytest.mark.parametrize(
+    ("given", "observers", "held"),
+    [
+        (settings(), (), 0),
+        (settings(strict=True), (), 0xCD),
+        (settings(), (Looking(),), 0xCD),
+        (settings(), (Observer(),), 0),
+    ],
+)
+def test_new_memory_is_apart_and_zero_unless_somebody_looks(
+    given: Settings, observers: tuple[Observer, ...], held: int
+) -> None:
+    """As a GPU has cleared it; who wants to see what is not written gets other bytes."""
+    with Client(given, observers) as client:
+        a, b = client.allocate(100), client.allocate(100)
+        assert b - a > 60_000 and set(client.memory(a, 100)) == {held}
+        pinned = client.allocate(100, wire.MemoryKind.PINNED)
+        assert set(client.memory(pinned, 100)) == {0}
 
 
 def test_variables_keep_their_values_from_launch_to_launch(client: Client) -> None:
@@ -121,6 +140,7 @@ def test_dynamic_shared_memory(client: Client) -> None:
 def test_fills_and_copies_by_rows(client: Client) -> None:
     a, b = client.allocate(64), client.allocate(64)
     client.command(Message.FILL, wire.Fill(address=a, pitch=64, width=64, height=1, value=0))
+    client.command(Message.FILL, wire.Fill(address=b, pitch=64, width=64, height=1, value=9))
     client.command(Message.FILL, wire.Fill(address=a + 1, pitch=16, width=3, height=4, value=7))
     box = wire.Copy(
         to=b, from_=a, to_pitch=8, from_pitch=16, to_slice=16, from_slice=32, width=4, height=2, depth=2, stream=0
@@ -128,7 +148,7 @@ def test_fills_and_copies_by_rows(client: Client) -> None:
     client.command(Message.COPY, box)
     client.synchronize()
     assert bytes(client.memory(a, 20)) == bytes([0, 7, 7, 7] + 12 * [0] + [0, 7, 7, 7])
-    assert bytes(client.memory(b, 32)) == (bytes([0, 7, 7, 7]) + 4 * b"\xcd") * 4
+    assert bytes(client.memory(b, 32)) == (bytes([0, 7, 7, 7]) + 4 * bytes([9])) * 4
 
 
 @pytest.mark.parametrize("size", [65, 1 << 40])

@@ -65,6 +65,7 @@ class Checker(Observer):
     """
 
     tells = True
+    marks_new_memory = True
     welcome_flags = wire.WelcomeFlags.NOTE_ERRORS | wire.WelcomeFlags.NOTE_DIRECT_ACCESS
 
     def __init__(

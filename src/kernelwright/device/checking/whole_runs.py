@@ -52,6 +52,7 @@ class InOrder(Observer):
 
     tells = True
     tells_overreads = True
+    marks_new_memory = True
 
     def __init__(self, schedule: Schedule) -> None:
         self._schedule = schedule

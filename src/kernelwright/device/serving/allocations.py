@@ -13,7 +13,7 @@ from kernelwright.device.settings import Settings
 from kernelwright.errors import DeviceError
 
 POISON_UP_TO = 256 << 20
-"""Bytes. Larger buffers begin as zeros, which cost nothing until they are used; smaller ones as 0xCD, which shows."""
+"""Bytes. Larger buffers begin as zeros in any case, which cost nothing until they are used."""
 _KINDS = {MemoryKind.DEVICE: "device", MemoryKind.PINNED: "pinned", MemoryKind.MANAGED: "managed"}
 
 Note = Callable[[int, int, bool], None]
@@ -21,10 +21,12 @@ Note = Callable[[int, int, bool], None]
 
 
 class Allocations:
-    """The allocations of one program on one device in ``arena``, within what the settings and the machine allow."""
+    """The allocations of one program on one device in ``arena``, within what the settings and the machine allow. New memory is zero, as a
+    GPU clears it before a process gets it; ``marked``: it holds 0xCD, which shows."""
 
-    def __init__(self, arena: Arena, settings: Settings) -> None:
+    def __init__(self, arena: Arena, settings: Settings, marked: bool = False) -> None:
         self._arena = arena
+        self._marked = marked
         self._gpu = settings.gpu
         self._capacity = capacity_bytes(settings.gpu.memory_bytes, settings.memory_bytes, settings.gpus)
         self._whose = " of device {}" if settings.gpus > 1 else ""
@@ -47,7 +49,7 @@ class Allocations:
         if size > self.free_bytes:
             raise Refused(CudaError.MEMORY_ALLOCATION, self._no_room(size))
         is_shared = kind != MemoryKind.DEVICE
-        fill = POISON if size <= POISON_UP_TO and not is_shared else None
+        fill = POISON if self._marked and size <= POISON_UP_TO and not is_shared else None
         name = f"{_KINDS[MemoryKind(kind)]} allocation {self._count + 1}{self._whose.format(self._arena.device)}"
         try:
             buffer = self._arena.allocate(size, name, fill=fill, is_shared=is_shared)

@@ -41,6 +41,8 @@ class Observer:
     """Whether it reports faults itself: the program's standard error then stays free of them."""
     tells_overreads = False
     """Whether it, or who made it, says itself where the program reads past its buffers."""
+    marks_new_memory = False
+    """Whether new buffers are to hold 0xCD, which shows, and not the zeros that a GPU most often has there."""
     welcome_flags = 0
     """``wire.WelcomeFlags`` that it wants set: what else the program is to tell."""
 

@@ -94,6 +94,7 @@ class VirtualDevice:
         """What kernels have printed since it was last taken."""
         self._settings = settings
         self._observers = (self.tally, self._overreads, *observers)
+        self._marks_new_memory = settings.strict or any(observer.marks_new_memory for observer in observers)
         self._timed = timed
         self._versions = None if observers else versions
         self._kernels: dict[str, None] = {}
@@ -112,7 +113,7 @@ class VirtualDevice:
     def _part(self, number: int, kept: KeptCode | None) -> Part:
         arena, settings = self.arena, self._settings
         engine = Engine(arena, settings, self._observers, self._timed, self.under_way, self._versions, kept)
-        return Part(number, engine, Allocations(arena, settings), self._new_timeline())
+        return Part(number, engine, Allocations(arena, settings, self._marks_new_memory), self._new_timeline())
 
     def _enter(self, part: Part) -> None:
         """What follows is about this device."""

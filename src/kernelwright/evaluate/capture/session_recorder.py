@@ -28,6 +28,9 @@ from kernelwright.ir import print_module
 class Recorder(Observer):
     """Records one session to ``path``, which is made at the first launch; what the program does to memory too."""
 
+    marks_new_memory = True
+    """A variant that does not write a zero has to be seen."""
+
     def __init__(self, path: Path, program: ProgramIdentity) -> None:
         self.path = path
         self.launches = 0

@@ -82,6 +82,8 @@ class Program:
 class Exchange(Observer):
     """Runs other kernels than the program's own wherever their guards hold. A session is one program: not for two."""
 
+    marks_new_memory = True
+
     def __init__(self, kernels: Mapping[str, Built]) -> None:
         self._kernels = kernels
         self._session: Observed | None = None
