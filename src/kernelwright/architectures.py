@@ -19,7 +19,7 @@ class Architecture:
     @property
     def number(self) -> int:
         """``__CUDA_ARCH__`` divided by 10: 90 for sm_90 and sm_90a."""
-        return int("".join(c for c in self.name if c.isdigit()))
+        return number_of(self.name)
 
 
 # PTX ISA versions: NVIDIA's PTX ISA manual, "Release Notes" (the version that introduced each target).
@@ -65,6 +65,16 @@ def architecture(name: str) -> Architecture:
         near = difflib.get_close_matches(str(name), ARCHITECTURES, n=3, cutoff=0.5) or sorted(ARCHITECTURES)
         raise Misuse(f"unknown architecture {name!r}", hint=f"did you mean {', '.join(near)}?")
     return found
+
+
+def number_of(name: str) -> int:
+    """90 for ``sm_90`` and ``sm_90a``; also of a GPU's architecture that the table does not have yet."""
+    return int("".join(letter for letter in name if letter.isdigit()))
+
+
+def runs_on(arch: str, gpu: str) -> bool:
+    """Whether code for ``arch`` runs on a GPU of architecture ``gpu``: it is no newer, and one with a letter is for its own alone."""
+    return number_of(arch) <= number_of(gpu) if arch[-1].isdigit() else number_of(arch) == number_of(gpu)
 
 
 def ptx_version(arch: str) -> int:

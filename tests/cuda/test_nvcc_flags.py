@@ -174,6 +174,21 @@ def test_architectures(line: str, arch: str, also: tuple[str, ...], others: list
 
 
 @pytest.mark.parametrize(
+    ("line", "gpu", "arch"),
+    [
+        ("a.cu", "sm_90", "sm_90"),
+        ("a.cu -arch sm_75", "sm_90", "sm_75"),
+        ("a.cu -code sm_60,sm_80,sm_90", "sm_89", "sm_80"),
+        ("a.cu -code sm_60,sm_80,sm_90", "sm_120", "sm_90"),
+        ("a.cu -code sm_80,sm_90", "sm_70", "sm_80"),
+    ],
+)
+def test_where_the_gpu_is_known_one_architecture_is_compiled_for(line: str, gpu: str, arch: str) -> None:
+    flags = read(line).for_arch(gpu)
+    assert (flags.options.source.arch, flags.options.also) == (arch, ())
+
+
+@pytest.mark.parametrize(
     "line", ["-arch=sm_20", "-arch sm_13", "-gencode arch=compute_35,code=sm_35", "-arch=compute_30 -code=sm_52"]
 )
 def test_architectures_that_nobody_makes_code_for_any_longer(line: str) -> None:

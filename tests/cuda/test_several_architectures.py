@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from kernelwright.architectures import runs_on
 from kernelwright.cuda import blob
-from kernelwright.cuda.blob import Blob, runs_on
+from kernelwright.cuda.blob import Blob
 from tests.kw_process import kw
 
 SOURCE = """

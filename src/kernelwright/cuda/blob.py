@@ -19,6 +19,7 @@ from dataclasses import field, replace
 from enum import IntEnum
 from typing import NoReturn
 
+from kernelwright.architectures import number_of, runs_on
 from kernelwright.errors import ToolError
 from kernelwright.lazy_dataclasses import dataclass
 
@@ -126,8 +127,8 @@ class Blob:
         """What runs on a GPU of ``arch``: the code of the newest architecture that is not newer. Itself, where there is only one."""
         fitting = [each for each in self.irs if runs_on(each, arch)]
         own = next(iter(self.ptx), "")
-        best = max(fitting, key=lambda each: (_number(each), each), default=own)
-        if best not in self.irs or (runs_on(own, arch) and _number(own) > _number(best)):
+        best = max(fitting, key=lambda each: (number_of(each), each), default=own)
+        if best not in self.irs or (runs_on(own, arch) and number_of(own) > number_of(best)):
             return self
         return replace(self, ir=self.irs[best], irs={}, ptx={best: self.ptx[best]})
 
@@ -136,16 +137,6 @@ class Blob:
         """16 bytes that name the module: equal sources and IR have equal ids."""
         name = self.source.encode("utf-8", "surrogateescape")
         return hashlib.sha256(name + b"\0" + _encode(self.ir)).digest()[:16]
-
-
-def runs_on(arch: str, gpu: str) -> bool:
-    """Whether code for ``arch`` runs on a GPU of architecture ``gpu``: it is no newer, and one with a letter is for its own alone."""
-    return _number(arch) <= _number(gpu) if arch[-1].isdigit() else _number(arch) == _number(gpu)
-
-
-def _number(arch: str) -> int:
-    """Also of a GPU's architecture that no table has yet."""
-    return int("".join(letter for letter in arch if letter.isdigit()))
 
 
 def write(blob: Blob) -> bytes:

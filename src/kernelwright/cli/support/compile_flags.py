@@ -9,7 +9,7 @@ import os
 import re
 import sys
 
-from kernelwright.architectures import ARCHITECTURES, DEFAULT_ARCHITECTURE, architecture
+from kernelwright.architectures import ARCHITECTURES, DEFAULT_ARCHITECTURE, architecture, number_of, runs_on
 from kernelwright.cli.support.nvcc_flags import NVCC_FLAGS, remarks
 from kernelwright.cli.support.plain_flags import Flag
 from kernelwright.cuda import openmp
@@ -96,10 +96,15 @@ class CompileFlags:
     """Whether device code of objects is to be linked later (``-rdc=true``)."""
 
     def for_arch(self, arch: str) -> CompileFlags:
-        """The same flags for ``arch``, unless they name another."""
-        if self.names_arch:
+        """The same flags for a GPU of ``arch``, unless they name another: of several that they name, the newest that it knows."""
+        named = (self.options.source.arch, *self.options.also)
+        if self.names_arch and len(named) == 1:
             return self
-        return replaced(self, options=replaced(self.options, source=replaced(self.options.source, arch=arch)))
+        if self.names_arch:
+            fitting = [name for name in named if runs_on(name, arch)] or named[:1]
+            arch = max(fitting, key=lambda name: (number_of(name), name))
+        source = replaced(self.options.source, arch=arch)
+        return replaced(self, options=replaced(self.options, source=source, also=()))
 
     def with_host(self, flag: str) -> CompileFlags:
         """The same flags, and one more for the host's side."""
