@@ -46,7 +46,7 @@ _PARTLY_OURS: dict[str, str] = {
 # What to do instead, by family of runtime functions. First match wins.
 _INSTEAD: tuple[tuple[str, str], ...] = (
     (
-        r"cuda\w*Graph|cudaStream(Begin|End|Is|Get)\w*Capt",
+        r"cuda\w*Graph(?!ics)|cudaStream(Begin|End|Is|Get)\w*Capt",
         "graphs have nodes for kernels, copies, fills, functions of the host and graphs",
     ),
     (r"cuda\w*Cooperative|cudaCG", "cudaLaunchCooperativeKernel launches on one device: launch on each by itself"),
