@@ -136,3 +136,24 @@ def test_a_program_goes_on_with_what_is_faster(run: Run, tmp_path: Path, marked:
 def marked_name(mark: str) -> str:
     """A variable's."""
     return "marked_" + "".join(c for c in mark.lower() if c.isalnum())
+
+
+def test_no_event_is_left_behind_where_a_launch_fails() -> None:
+    clock = Clock([1.0] * BEFORE)
+    alive = set[int]()
+
+    def create(flags: int = 0) -> int:
+        clock.events[len(clock.events) + 1] = 0.0
+        alive.add(len(clock.events))
+        return len(clock.events)
+
+    def refuse() -> None:
+        raise DriverError(701, "LAUNCH_OUT_OF_RESOURCES", "too many resources", "launch")
+
+    clock.create_event, clock.destroy_event = create, alive.discard  # type: ignore[method-assign]
+    contest = Contest(clock)
+    for _ in range(BEFORE):
+        contest.around(clock.start, 0)
+    with pytest.raises(DriverError):
+        contest.around(refuse, 0)
+    assert not alive and not contest.pending and contest.lost is None

@@ -9,7 +9,7 @@ decide nothing.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Protocol
 
@@ -71,17 +71,24 @@ class Contest:
         if self.lost is not None or self.launches <= BEFORE:
             start()
             return
+        made: list[int] = []
         try:
-            first, second = self.events.create_event(), self.events.create_event()
-            self.events.record(first, stream)
+            made += [self.events.create_event()]
+            made += [self.events.create_event()]
+            self.events.record(made[0], stream)
         except DriverError:
+            self._destroy(made)
             self._give_up()
             start()
             return
-        start()
-        self.pending.append((first, second))
         try:
-            self.events.record(second, stream)
+            start()
+        except BaseException:
+            self._destroy(made)
+            raise
+        self.pending.append((made[0], made[1]))
+        try:
+            self.events.record(made[1], stream)
         except DriverError:
             self._give_up()
 
@@ -105,12 +112,15 @@ class Contest:
 
     def _end(self, lost: bool) -> None:
         self.lost = lost
-        for event in (event for both in self.pending for event in both):
+        self._destroy([event for both in self.pending for event in both])
+        self.pending.clear()
+
+    def _destroy(self, events: Sequence[int]) -> None:
+        for event in events:
             try:
                 self.events.destroy_event(event)
             except DriverError:
                 break  # the context is gone, and its events with it
-        self.pending.clear()
 
     @property
     def sentence(self) -> str:
