@@ -14,7 +14,7 @@ from kernelwright.codegen.toolchain import Gpu
 from kernelwright.errors import DeviceError, Misuse, ToolError
 from kernelwright.evaluate.run import settings as run_settings
 from kernelwright.exploration.decisions import DECISIONS
-from kernelwright.exploration.measured import Measured, MeasuredKernel
+from kernelwright.exploration.gpu_times import Measured, MeasuredKernel
 from kernelwright.exploration.on_gpu import measure as measuring
 from kernelwright.exploration.on_gpu.computation import GpuKernel
 from kernelwright.exploration.on_gpu.process import ANSWER, REQUEST, image_name, main
@@ -65,7 +65,8 @@ def test_the_fastest_there_is_the_best(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert run.best is not None and run.best.name == found.order[0].name == run.tried[1].name != NAIVE
     assert run.speedup == 4.0
     result = explore_result(run)
-    assert (result["measured_us"], result["measured_naive_us"], result["cublas_us"]) == (2.0, 8.0, 1.5)
+    there = result["on_gpu"]
+    assert (there["best_us"], there["naive_us"], there["cublas_us"]) == (2.0, 8.0, 1.5)
     text = explore_lines(json.loads(json.dumps(result)))
     assert text.startswith(
         f"{run.best.name}: 2.00 us measured on Stand-in 0, 4.00x the naive kernel's speed there (8.00 us)"

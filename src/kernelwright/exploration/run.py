@@ -22,7 +22,7 @@ from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.run.journal import Journal
 from kernelwright.evaluate.run.run import Run, unreadable
 from kernelwright.exploration.decisions import DECISIONS, Decisions
-from kernelwright.exploration.measured import Measured
+from kernelwright.exploration.gpu_times import Measured
 from kernelwright.exploration.subject import Subject
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.search.strategies import DEFAULT_TREE_SEARCH, TREE_SEARCHES

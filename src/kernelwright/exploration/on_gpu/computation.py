@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from kernelwright.device.real_gpu.gpu import CudaGpu
 from kernelwright.errors import DeviceError
-from kernelwright.exploration.measured import RIGHT
+from kernelwright.exploration.gpu_times import RIGHT
 from kernelwright.exploration.on_gpu.cublas import Blas
 from kernelwright.launch import Launch
 from kernelwright.lazy_dataclasses import dataclass

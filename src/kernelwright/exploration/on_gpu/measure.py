@@ -18,8 +18,8 @@ from typing import Any
 from kernelwright.device.real_gpu.cuda_executor import image_of
 from kernelwright.device.settings import real_gpu
 from kernelwright.errors import CompileError, DeviceError, Misuse, ToolError
+from kernelwright.exploration.gpu_times import RIGHT, Measured, MeasuredKernel
 from kernelwright.exploration.kernel_space import KernelSpace
-from kernelwright.exploration.measured import RIGHT, Measured, MeasuredKernel
 from kernelwright.exploration.on_gpu.computation import GpuKernel
 from kernelwright.exploration.on_gpu.process import ANSWER, REQUEST, image_name
 from kernelwright.exploration.run import ExploredKernel, ExploreRun

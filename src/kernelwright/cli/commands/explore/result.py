@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from kernelwright.exploration.measured import RIGHT
+from kernelwright.exploration.gpu_times import RIGHT
 from kernelwright.exploration.run import NAIVE, ExploreRun
 
 
@@ -24,7 +24,7 @@ def explore_result(run: ExploreRun, seconds: float | None = None) -> dict[str, A
         "naive_us": naive.time_us if naive else None,
         "speedup": run.speedup,
         **_launched(run),
-        **_measured(run),
+        "on_gpu": _on_gpu(run),
         "proven_us": proven if math.isfinite(proven) else None,
         "gap": best.time_us / proven - 1 if best and 0 < proven < math.inf else None,
         "evaluations": len(run.journal),
@@ -40,20 +40,19 @@ def explore_result(run: ExploreRun, seconds: float | None = None) -> dict[str, A
     }  # fmt: skip
 
 
-def _measured(run: ExploreRun) -> dict[str, Any]:
-    """On a real GPU."""
-    found = run.on_gpu
+def _on_gpu(run: ExploreRun) -> dict[str, Any] | None:
+    """What a real GPU said; None where none was asked."""
+    found, best = run.on_gpu, run.best
     if found is None:
-        return {}
-    best = run.best
+        return None
     return {
-        "measured_on": found.gpu,
-        "measured_us": found.of(best.name) if best else None,
-        "measured_naive_us": found.of(NAIVE),
+        "gpu": found.gpu,
+        "best_us": found.of(best.name) if best else None,
+        "naive_us": found.of(NAIVE),
         "cublas_us": found.cublas_us,
         "no_cublas": found.no_cublas,
-        "estimates_rank": found.rank,
-        "measured": [asdict(each) for each in found.kernels],
+        "rank": found.rank,
+        "kernels": [asdict(each) for each in found.kernels],
     }
 
 
@@ -68,6 +67,7 @@ def explore_lines(result: dict[str, Any], open_end: str = "") -> str:
     """The same for a person. ``open_end``: what there is to say of a run that is not finished."""
     causes = ", ".join(f"{stage} {count}" for stage, count in result["rejected"].items()) or "none"
     took = f", {result['seconds']:g} s" if result["seconds"] is not None else ""
+    there = result["on_gpu"]
     tried = f"{result['evaluations']} kernels tried (rejected: {causes}){took}; run {result['run']}"
     if open_end:
         tried += f"\n{open_end}"
@@ -75,17 +75,19 @@ def explore_lines(result: dict[str, Any], open_end: str = "") -> str:
         return f"no kernel was right; {tried}"
     if result["best"] == NAIVE:
         lines = [f"nothing faster than the naive kernel was found: estimated {result['time_us']:.2f} us"]
-    elif result.get("measured_us"):
+    elif there and there["best_us"]:
+        said = "where the naive kernel did not run"
+        if there["naive_us"]:
+            said = f"{result['speedup']:.2f}x the naive kernel's speed there ({there['naive_us']:.2f} us)"
         lines = [
-            f"{result['best']}: {result['measured_us']:.2f} us measured on {result['measured_on']}, {_gain(result)}; estimated "
-            f"{result['time_us']:.2f} us"
+            f"{result['best']}: {there['best_us']:.2f} us measured on {there['gpu']}, {said}; estimated {result['time_us']:.2f} us"
         ]
     else:
         gain = f"{result['speedup']:.2f}x the naive kernel's speed ({result['naive_us']:.2f} us)"
         lines = [f"{result['best']}: estimated {result['time_us']:.2f} us, {gain}"]
-    lines += _beside(result)
+    lines += _beside(there) if there else []
     if result["proven_us"]:
-        faster = "estimated faster" if "measured" in result else "faster"
+        faster = "estimated faster" if there else "faster"
         lines.append(
             f"nothing in the space is {faster} than {result['proven_us']:.2f} us: the best is at most "
             f"{100 * result['gap']:.0f} % slower"
@@ -103,30 +105,19 @@ def explore_lines(result: dict[str, Any], open_end: str = "") -> str:
     return "\n".join([*lines, tried, *(f"    {result['run']}/{name}" for name in result["files"]), _valid_for(result)])
 
 
-def _gain(result: dict[str, Any]) -> str:
-    """Of what was measured."""
-    if not result["measured_naive_us"]:
-        return "the naive kernel did not run there"
-    return f"{result['speedup']:.2f}x the naive kernel's speed there ({result['measured_naive_us']:.2f} us)"
-
-
-def _beside(result: dict[str, Any]) -> list[str]:
+def _beside(there: dict[str, Any]) -> list[str]:
     """What a GPU said besides."""
-    if "measured" not in result:
-        return []
-    right = sum(each["outputs"] == RIGHT for each in result["measured"])
-    lines = []
-    if result["cublas_us"] and result["measured_us"]:
-        share = result["cublas_us"] / result["measured_us"]
-        lines.append(f"cuBLAS takes {result['cublas_us']:.2f} us there: {share:.2f}x its speed")
-    elif result["no_cublas"]:
-        lines.append(f"not compared with cuBLAS: {result['no_cublas']}")
-    rank = "" if result["estimates_rank"] is None else f"; estimates rank them {result['estimates_rank']:.2f}"
-    lines.append(f"{right} of {len(result['measured'])} kernels ran there and were right{rank}")
-    lines += [
-        f"note: {each['name']} there: {each['outputs']}" for each in result["measured"] if each["outputs"] != RIGHT
-    ][:3]
-    return lines
+    wrong = [each for each in there["kernels"] if each["outputs"] != RIGHT]
+    count, lines = len(there["kernels"]), list[str]()
+    if there["cublas_us"] and there["best_us"]:
+        lines.append(
+            f"cuBLAS takes {there['cublas_us']:.2f} us there: {there['cublas_us'] / there['best_us']:.2f}x its speed"
+        )
+    elif there["no_cublas"]:
+        lines.append(f"not compared with cuBLAS: {there['no_cublas']}")
+    rank = "" if there["rank"] is None else f"; estimates rank them {there['rank']:.2f}"
+    lines.append(f"{count - len(wrong)} of {count} kernels ran there and were right{rank}")
+    return lines + [f"note: {each['name']} there: {each['outputs']}" for each in wrong[:3]]
 
 
 def _valid_for(result: dict[str, Any]) -> str:
