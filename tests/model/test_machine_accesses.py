@@ -246,6 +246,26 @@ def loading(line: int = 0, block: str = "entry") -> object:
     return step("load_global", line=line, block=block, bytes=4)
 
 
+def test_what_brings_more_than_a_line_asks_for_is_another_lines() -> None:
+    """A merged load has the line of its neighbour: of two rows that are read by 16 bytes (line 27) and two vectors of 8 bytes (whose loads
+    have no line, in the machine code one has the rows'), each gets its own. Divided by requests alone, the rows got half of the second."""
+    rows, vectors = [access(requests=10, sectors=10, line=27)] * 8, [access(requests=10, sectors=80)] * 4
+    wide, narrow = (step("load_global", line=27, bytes=16) for _ in range(2)), step("load_global", line=27, bytes=8)
+    w = weights({"entry": [*wide, narrow, step("load_global", line=48, bytes=8)]})
+    after = machine_accesses(observed([count("entry", 10)], [*rows, *vectors]), w)
+    assert sum(a.requests for a in after.accesses[:8]) == 20 == sum(a.sectors for a in after.accesses[:8])
+    assert sum(a.requests for a in after.accesses[8:]) == 20 and sum(a.sectors for a in after.accesses[8:]) == 160
+
+
+def test_an_access_may_get_more_than_its_bytes_where_no_other_lacks_any() -> None:
+    """As where a load is made twice."""
+    o = observed(
+        [count("entry", 10)], [access(requests=10, sectors=10, line=1), access(requests=10, sectors=10, line=1)]
+    )
+    after = machine_accesses(o, weights({"entry": [step("load_global", line=1, bytes=8), loading(1)]}))
+    assert [a.requests for a in after.accesses] == [10, 10]
+
+
 # -- wide accesses ------------------------------------------------------------------------------------------------------
 
 MEASURED = [

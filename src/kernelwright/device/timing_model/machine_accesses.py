@@ -6,7 +6,9 @@
 
 Each machine instruction knows the IR block and the source line it was made from. What a block's instructions of a class
 (loads or stores; global, shared, local or constant memory) request is divided among its accesses of that class and line,
-then of that class, then of the class in other blocks. Sectors, wavefronts and turns go down as requests do: accesses that are
+then of that class, then of the class in other blocks. Instructions that bring more bytes than the accesses of their line ask for are
+another line's: what was moved or merged has the line of its neighbour. So an access that has all its bytes gets no more while others
+have not. Sectors, wavefronts and turns go down as requests do: accesses that are
 joined touch the same sectors, and the same banks in turn. But shared memory serves half the lanes of an 8-byte access at a time, a
 quarter of a 16-byte one, and twice as many where neighbouring lanes ask for the same words, whatever banks are left idle: measured on
 an H100 (``benchmarks/results/2026-11-27-nvidia-h100-80gb-hbm3.json``).
@@ -42,6 +44,17 @@ class _Access:
     left: int
     bytes: int = 0
     """Of the instructions that make its requests, of each request; summed."""
+
+    @property
+    def missing_bytes(self) -> int:
+        """Of all its requests, those that no instruction brings; what a share loses by being a whole number is not missing."""
+        rounding = WORD * MOST_WORDS if self.bytes else 0
+        return max(0, self.counted.requests * self.counted.bytes - self.bytes - rounding)
+
+    @property
+    def open(self) -> int:
+        """Requests that no instruction makes and whose bytes none brings."""
+        return min(self.left, -(-self.missing_bytes // self.counted.bytes)) if self.counted.bytes else self.left
 
 
 @dataclass
@@ -98,17 +111,19 @@ def _instructions(observed: Observed, weights: Weights) -> list[_Instruction]:
 
 
 def _match(accesses: Sequence[_Access], instructions: Sequence[_Instruction]) -> None:
-    """Divides what instructions request among accesses, from the nearest to the farthest."""
-    _divide(
-        accesses,
-        instructions,
-        lambda a: (a.function, a.label, a.file, a.line),
-        lambda i: (i.function, i.label, *i.place),
-    )
-    _divide(accesses, instructions, lambda a: (a.function, a.label), lambda i: (i.function, i.label))
+    """Divides what instructions request among accesses, from the nearest to the farthest: first among those that lack bytes."""
     # Of constants, what no access of the block has taken is a parameter, or a copy of one.
     elsewhere = [a for a in accesses if a.counted.space != "constant"]
-    _divide(elsewhere, instructions, lambda a: (), lambda i: ())
+    for by_bytes in (True, False):
+        _divide(
+            accesses,
+            instructions,
+            lambda a: (a.function, a.label, a.file, a.line),
+            lambda i: (i.function, i.label, *i.place),
+            by_bytes,
+        )
+        _divide(accesses, instructions, lambda a: (a.function, a.label), lambda i: (i.function, i.label), by_bytes)
+        _divide(elsewhere, instructions, lambda a: (), lambda i: (), by_bytes)
 
 
 def _divide(
@@ -116,8 +131,10 @@ def _divide(
     instructions: Sequence[_Instruction],
     of_access: Callable[[AccessCount], tuple[Hashable, ...]],
     of_instruction: Callable[[_Instruction], tuple[Hashable, ...]],
+    by_bytes: bool,
 ) -> None:
-    """Among those with the same key, kind and memory; then instructions that can ask any memory serve what is left."""
+    """Among those with the same key, kind and memory; then instructions that can ask any memory serve what is left. ``by_bytes``: no
+    access gets more than it asks for."""
     offered: dict[Hashable, list[_Instruction]] = {}
     for each in instructions:
         offered.setdefault((*of_instruction(each), each.kind, each.space), []).append(each)
@@ -129,20 +146,34 @@ def _divide(
                 key = (*of_access(counted), counted.kind, GENERIC if generic else counted.space)
                 asked.setdefault(key, []).append(access)
         for wanted, some in asked.items():
-            _hand_out(some, offered.get(wanted, []))
+            _hand_out(some, offered.get(wanted, []), by_bytes)
 
 
-def _hand_out(accesses: Sequence[_Access], instructions: Sequence[_Instruction]) -> None:
-    given = min(sum(a.left for a in accesses), sum(i.left for i in instructions))
+def _hand_out(accesses: Sequence[_Access], instructions: Sequence[_Instruction], by_bytes: bool) -> None:
+    wanted = [a.open if by_bytes else a.left for a in accesses]
+    there = [i.left for i in instructions]
+    if by_bytes:
+        there = _within(sum(a.missing_bytes for a in accesses), instructions)
+    given = min(sum(wanted), sum(there))
     if not given:
         return
-    of_instructions = _proportional([i.left for i in instructions], given)
+    of_instructions = _proportional(there, given)
     bytes_each = sum(share * i.bytes for i, share in zip(instructions, of_instructions, strict=True)) / given
-    for access, share in zip(accesses, _proportional([a.left for a in accesses], given), strict=True):
+    for access, share in zip(accesses, _proportional(wanted, given), strict=True):
         access.left -= share
         access.bytes += round(share * bytes_each)
     for instruction, share in zip(instructions, of_instructions, strict=True):
         instruction.left -= share
+
+
+def _within(most_bytes: int, instructions: Sequence[_Instruction]) -> list[int]:
+    """Requests of each that together bring at most so many bytes, those of the widest first: a narrow one is the likelier stranger."""
+    found = [0] * len(instructions)
+    for number in sorted(range(len(instructions)), key=lambda n: -instructions[n].bytes):
+        each = instructions[number]
+        found[number] = min(each.left, most_bytes // each.bytes)
+        most_bytes -= found[number] * each.bytes
+    return found
 
 
 def _proportional(weights: Sequence[int], total: int) -> list[int]:
