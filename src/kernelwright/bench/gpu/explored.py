@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -41,20 +41,9 @@ class ExploredRow:
     model: str
     role: str
     image: str
-    kernel: str
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    arrays: tuple[str, ...]
-    scratch: dict[str, int] = field(default_factory=dict)
-    """Elements, by name."""
-    scalars: tuple[str, ...] = ()
+    launched: GpuKernel
     estimated_us: float = 0.0
     bound_us: float = 0.0
-
-    @property
-    def launched(self) -> GpuKernel:
-        """How it is launched."""
-        return GpuKernel(self.kernel, self.grid, self.block, self.arrays, self.scratch, self.scalars)
 
     @property
     def problem(self) -> str:
@@ -68,8 +57,7 @@ class ExploredRow:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> ExploredRow:
         """What ``as_json`` wrote. Raises ``KeyError`` or ``TypeError`` for anything else."""
-        lists = {name: tuple(value[name]) for name in ("grid", "block", "arrays", "scalars")}
-        return cls(**{**value, **lists})
+        return cls(**{**value, "launched": GpuKernel.from_json(value["launched"])})
 
 
 def run_explored(folder: Path, ordinal: int, model: str | None, say: Say, until: Deadline = NEVER) -> Measured:

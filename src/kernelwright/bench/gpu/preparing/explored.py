@@ -24,6 +24,7 @@ from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.run.run import FOLDER
 from kernelwright.exploration.decisions import DECISIONS
 from kernelwright.exploration.kernel_space import KernelSpace
+from kernelwright.exploration.on_gpu.computation import GpuKernel
 from kernelwright.exploration.run import ExploreRun
 from kernelwright.exploration.trial import Trials
 from kernelwright.pipeline import compile as compile_program
@@ -56,9 +57,7 @@ def _rows(run: ExploreRun, folder: Path, most: int) -> Iterator[ExploredRow]:
         unit = _compiled(kernel, folder)
         yield ExploredRow(
             computation=run.subject.computation, sizes=dict(run.subject.sizes), model=run.subject.device, role=role,
-            image=unit[0], kernel=unit[1], grid=kernel.grid, block=kernel.block, arrays=kernel.arrays,
-            scratch=kernel.scratch_elements(dict(run.subject.sizes)), scalars=kernel.scalars,
-            estimated_us=estimated_us, bound_us=bound_us,
+            image=unit[0], launched=GpuKernel.of(kernel, unit[1], dict(run.subject.sizes)), estimated_us=estimated_us, bound_us=bound_us,
         )  # fmt: skip
 
 
