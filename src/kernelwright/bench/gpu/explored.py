@@ -18,13 +18,13 @@ from kernelwright.bench.gpu.images import read_image
 from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.device.real_gpu.gpu import CudaGpu
 from kernelwright.errors import KernelwrightError
+from kernelwright.exploration.gpu_times import LEAST_RANKED
 from kernelwright.exploration.on_gpu.computation import ComputationOnGpu, GpuKernel
 from kernelwright.exploration.on_gpu.cublas import Blas, find_cublas
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.library import example
 
 MANIFEST = "explored.json"
-LEAST_RANKED = 5
 PAPER = {
     "axpy 67108864": 1.47, "matmul 256 256 32": 2.42, "matmul 1024 1024 1024": 0.78, "matmul_strided 1024 1024 1024": 66.7,
 }  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from functools import cached_property
 
-from kernelwright.architectures import architecture
+from kernelwright.architectures import number_of, runs_on
 from kernelwright.cuda import blob
 from kernelwright.cuda.names import readable
 from kernelwright.cuda.wire.protocol import FunctionAttributes, ModuleFormat, Parameter
@@ -209,9 +209,9 @@ class CudaModules:
             )
         if arch in content.cubin:
             return content.cubin[arch]
-        fitting = [a for a in content.ptx if architecture(a).number <= int(arch[3:]) and a[-1].isdigit()]
+        fitting = [a for a in content.ptx if runs_on(a, arch)]
         if fitting:
-            return content.ptx[max(fitting, key=lambda a: architecture(a).number)].encode()
+            return content.ptx[max(fitting, key=number_of)].encode()
         from kernelwright.device.real_gpu.cuda_executor import image_of
 
         return image_of(content.ir, arch, content.source).data
