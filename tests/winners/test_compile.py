@@ -64,3 +64,20 @@ def test_a_winner_without_a_place_is_told_and_left_out(kw: Kw, tmp_path: Path) -
 def test_only_programs_carry_winners(kw: Kw, tmp_path: Path, output: str) -> None:
     done = kw("compile", PROGRAM, "--with", "again-1", "-o", tmp_path / output)
     assert done.returncode == 2 and "--with puts winners into a program" in done.stderr
+
+
+def test_of_several_architectures_the_one_whose_code_winners_were_made_from(kw: Kw, tmp_path: Path) -> None:
+    """For the older GPUs the kernel is another one."""
+    source, kernel = tmp_path / PROGRAM.name, PROGRAM.parents[1] / "stories" / "again.cu"
+    older = kernel.read_text().replace("    for (", "#if __CUDA_ARCH__ < 900\n    passes *= 2;\n#endif\n    for (", 1)
+    assert "passes *= 2" in older
+    (tmp_path / "again.cu").write_text(older)
+    source.write_text(PROGRAM.read_text().replace("../stories/again.cu", "again.cu"))
+    both = ("-gencode", "arch=compute_80,code=sm_80", "-gencode", "arch=compute_90,code=sm_90")
+    done = kw("compile", source, *both, "--with", "again-1", "-o", tmp_path / "app")
+    assert done.returncode == 0 and "is not used" not in done.stderr
+    assert "kw: compiled for sm_90 alone, not for sm_80" in done.stderr
+    ran = start(tmp_path / "app", 5, KERNELWRIGHT_WINNERS="count")
+    assert (ran.stdout, counted(ran.stderr)["winner"]) == (EXPECTED, 1)
+    older_alone = kw("compile", source, *both[:2], "--with", "again-1", "-o", tmp_path / "old")
+    assert older_alone.returncode == 0 and "the original runs" in older_alone.stderr

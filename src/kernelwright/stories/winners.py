@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import field
 from pathlib import Path
 
+from kernelwright.architectures import architecture
 from kernelwright.cuda.names import readable
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.device.versions.absent import without_kernel
@@ -32,8 +33,10 @@ from kernelwright.kernel_version import Version
 from kernelwright.launch_relations import WIDTHS, Quantity
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.pipeline import Program
+from kernelwright.pipeline import compile as compile_program
 from kernelwright.prove.labels import LABELS, MEANING, Label
 from kernelwright.report.selected_variant import UNPROVEN, label_of
+from kernelwright.values import replaced
 from kernelwright.versions.launch_values import Arguments
 from kernelwright.versions.threshold_file import read_thresholds, runs_of, winners_named
 from kernelwright.versions.tuned_winners import guarded_by, tuned
@@ -262,3 +265,25 @@ def placed(program: Program, versions: Sequence[Version]) -> tuple[dict[Path, li
         else:
             carried.setdefault(unit.path, []).append(version)
     return carried, said
+
+
+def placed_where_they_fit(
+    program: Program, versions: Sequence[Version], *, cache: bool = True
+) -> tuple[Program, dict[Path, list[Version]], list[str]]:
+    """As ``placed``, and the program they are placed in: compiled for the newest of its architectures whose kernels most versions
+    were made from. An architecture has code of its own, and a run knew one. Raises as compiling does."""
+    options = program.options
+    archs = sorted((options.source.arch, *options.also), key=lambda arch: architecture(arch).number, reverse=True)
+    best = (program, *placed(program, versions))
+    for arch in archs:
+        if not best[2]:
+            break
+        if arch == options.source.arch:
+            continue
+        source, others = replaced(options.source, arch=arch), tuple(each for each in archs[::-1] if each != arch)
+        paths = [unit.path for unit in program.units]
+        other = compile_program(paths, options=replaced(options, source=source, also=others), cache=cache)
+        carried, said = placed(other, versions)
+        if len(said) < len(best[2]):
+            best = other, carried, said
+    return best

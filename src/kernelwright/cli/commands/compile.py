@@ -210,7 +210,7 @@ def compile_files(
     if len(program.units) == 1 and program.units[0].source.command:
         leave_recipe(sys.argv, str(cuda[0]), program.units[0].source.command)
     if what == "link":
-        carried = _carried(program, winners) if winners else {}
+        program, carried = _with_winners(program, winners, flags) if winners else (program, {})
         link = link_options(library or (), library_folder or (), linker or ())
         _executable(program, others, targets[0], link, carried, linked)
         _say_whose_thresholds(cuda, targets[0], winners or [])
@@ -414,15 +414,18 @@ def link_options(libraries: Sequence[str], folders: Sequence[str], options: Sequ
     )
 
 
-def _carried(program: Program, winners: list[str]) -> dict[Path, list[Version]]:
-    """By source file, the versions that its kernels are compiled with; says which have no place."""
+def _with_winners(
+    program: Program, winners: list[str], flags: CompileFlags
+) -> tuple[Program, dict[Path, list[Version]]]:
+    """The program, for an architecture that the winners fit, and by source file the versions that its kernels are compiled with; says
+    which have no place."""
     from kernelwright.cli.support.winners_view import given_versions, print_valid_for
-    from kernelwright.stories.winners import placed
+    from kernelwright.stories.winners import placed_where_they_fit
 
-    carried, said = placed(program, given_versions(winners))
+    program, carried, said = placed_where_they_fit(program, given_versions(winners), cache=flags.use_cache)
     say("".join(f"kw: {sentence}\n" for sentence in said))
     print_valid_for([version for versions in carried.values() for version in versions])
-    return carried
+    return program, carried
 
 
 def _say_whose_thresholds(cuda: list[Path], target: Path, winners: list[str]) -> None:
