@@ -42,6 +42,32 @@ def test_the_program_goes_on_and_findings_are_told_once(tmp_path: Path) -> None:
     assert "2 findings in 6 launches" in done.stderr
 
 
+HALF = """
+#include <cstdio>
+__global__ void evens(int *p) { p[2 * threadIdx.x] = 1; }
+int main()
+{
+    int *p, *q, given[64] = {};
+    cudaMalloc(&p, 64 * sizeof(int));
+    cudaMalloc(&q, 64 * sizeof(int));
+    cudaMemcpy(q, given, sizeof given, cudaMemcpyHostToDevice);
+    evens<<<1, 32>>>(p);
+    cudaMemcpy(given, q, sizeof given, cudaMemcpyDeviceToHost);
+    cudaMemcpy(given, p, sizeof given, cudaMemcpyDeviceToHost);
+    printf("%d\\n", given[0]);
+}
+"""
+
+
+@pytest.mark.parametrize("strict", [(), ("--strict",)])
+def test_unwritten_bytes_in_a_copy_to_the_host_are_a_note(strict: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "half.cu").write_text(HALF)
+    done = kw("check", *strict, "half.cu", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "1\n")
+    assert "note: uninitialised: 128 of 256 bytes that are copied to the host were never written" in done.stderr
+    assert "nothing found (1 benign) in 1 launch" in done.stderr
+
+
 POLLING = """
 __device__ volatile int partial[64];
 __global__ void all_read_all(int *out)

@@ -29,6 +29,7 @@ from kernelwright.device.checking.host_lines import HostLines
 from kernelwright.device.checking.launch_findings import WIDEST_FIRST, LaunchFindings, routine_finding
 from kernelwright.device.checking.reordering import Reordering
 from kernelwright.device.checking.touched_bytes import READ, STORED, Bytes, Touched
+from kernelwright.device.describe_access import plural
 from kernelwright.device.execution import Execution
 from kernelwright.device.libraries.routine_call import Call
 from kernelwright.device.serving.errors import CudaError, Failure
@@ -208,6 +209,8 @@ class Checker(Observer):
     def _host(self, b: wire.HostAccess, tail: bytes) -> None:
         if b.written & 1:
             self._touched.fill(self._arena, b.address, b.size)
+        elif not b.written & 2:
+            self._copied_to_host(b)
         boxes = _box(self._arena, b.address, b.size)
         is_direct = bool(b.written & 2)
         reads, writes = ([], boxes) if b.written & 1 else (boxes, [])
@@ -218,6 +221,15 @@ class Checker(Observer):
         else:
             work = Work("cudaMemcpy", reads, writes)
             self._add_all(self._waiting.issue(b.stream, work, waits=True, device=self._arena.device))
+
+    def _copied_to_host(self, b: wire.HostAccess) -> None:
+        """Bytes that nothing wrote, in a copy to the host: a note, since what the program does with them is not seen."""
+        count = self._touched.unwritten(self._arena, b.address, b.size)
+        buffer = self._arena.find(b.address)
+        if count and buffer is not None:
+            message = f"{count:,} of {plural(b.size, 'byte')} that are copied to the host were never written"
+            one = CheckFinding("uninitialised", message, "uninitialised copied", address=b.address, buffer=buffer.name)
+            self.findings.add(replace(one, benign=True))
 
     def after_library_call(self, call: Call, seconds: float) -> None:
         for address, size in call.writes:

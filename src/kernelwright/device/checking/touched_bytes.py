@@ -85,6 +85,11 @@ class Touched:
         if target is not None:
             target[:] = WRITTEN if source is None else source & WRITTEN
 
+    def unwritten(self, arena: Arena, address: int, size: int) -> int:
+        """How many of these bytes hold nothing; of memory that is not followed, none."""
+        found = self._part(arena, address, size)
+        return 0 if found is None else int(np.count_nonzero(found & WRITTEN == 0))
+
     def _part(self, arena: Arena, address: int, size: int) -> Flags | None:
         buffer = arena.find(address)
         flags = self._flags.get(buffer.address) if buffer else None
