@@ -16,6 +16,7 @@ from kernelwright.edits.kinds.delete_barrier import DeleteBarrier
 from kernelwright.edits.kinds.fix_launch import FixArgument
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.judging import fitness as fitness_module
+from kernelwright.evaluate.judging import variant_launches as launches
 from kernelwright.evaluate.judging.demands import ACCEPT, Accept, Demands
 from kernelwright.evaluate.judging.fitness import Evaluated, Fitness
 from kernelwright.evaluate.outcome import Ok, Rejected
@@ -140,12 +141,13 @@ def test_the_same_twice_and_in_another_process_state(make: Make) -> None:
 
 def test_one_form_of_the_code_and_two_give_the_same(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     said = []
-    for little in (fitness_module.LITTLE_WORK, -1):
-        monkeypatch.setattr(fitness_module, "LITTLE_WORK", little)
+    for most in (launches.ONE_FORM, -1):
+        monkeypatch.setattr(launches, "ONE_FORM", most)
+        monkeypatch.setattr(launches, "ONE_FORM_EACH", 0)
         fitness = make(REVERSE, "reverse", reversing(), reversing(32))
         original, edits = fitness.reference(), ("llvm.nvvm.barrier", "store", "load")
         said.append([original, *(fitness.evaluate((gene(fitness, "reverse", kind),)).outcome for kind in edits)])
-        assert fitness._one_form == (little > 0)
+        assert fitness._one_form == (most > 0)
     assert said[0] == said[1]
 
 

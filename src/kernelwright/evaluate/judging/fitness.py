@@ -41,7 +41,7 @@ from kernelwright.evaluate.judging.sampled_cases import SampledCase, remark, rep
 from kernelwright.evaluate.judging.some_blocks import SomeBlocks, some_blocks
 from kernelwright.evaluate.judging.variant import Variant, as_compiled
 from kernelwright.evaluate.judging.variant_launches import KEPT as CODE_KEPT
-from kernelwright.evaluate.judging.variant_launches import Done, VariantExecutor
+from kernelwright.evaluate.judging.variant_launches import Done, VariantExecutor, one_form_pays
 from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
 from kernelwright.evaluate.timing.data_sets import as_figures, mean_us, per_set, remarks_on_sets
 from kernelwright.evaluate.timing.estimated_clock import Clock
@@ -55,7 +55,7 @@ from kernelwright.target import Gpu
 KEPT = 4096
 """Outcomes of single cases, and of whole programs, that are kept."""
 LITTLE_WORK = 50_000
-"""Blocks of instructions that the warps of a case run: where none runs more, compiling its kernels takes longer than running them."""
+"""Blocks of instructions that the warps of a case run: what runs no more is run whole under every schedule."""
 SLACK = 2
 """How many times the original's loop iterations a candidate may make: one that needs more is not going to be faster."""
 WATCHED_BESIDES = 20_000
@@ -184,7 +184,7 @@ class Fitness(Generic[C]):
         shortest = self._first_of_each(self._order)
         self._reordered = [index for index in self._order if index in shortest | heaviest]
         self._watched = shortest | {index for index in heaviest if self._work[index] <= WATCHED_BESIDES}
-        self._one_form = max(self._work) <= LITTLE_WORK
+        self._one_form = one_form_pays(self._baseline.kernels, max(self._work))
         if self.demands.sampled:
             self._run_some_blocks()
         self._races = self._seen_of_original(self._watched) if self.demands.no_new_races else frozenset()

@@ -30,6 +30,11 @@ from kernelwright.lazy_dataclasses import dataclass
 KEPT = 64
 """Compiled kernels kept: machine code and tables of some hundred kilobytes each."""
 
+ONE_FORM, ONE_FORM_EACH = 100_000, 1_000
+"""Blocks of instructions that the warps of a case run at most, at all or for each instruction of the kernels, for a second form of the
+code to cost more than it saves: svm (475 an instruction) is judged in 0.85 of the time with one form, bfs (70,000 blocks) in 0.88, btree
+(128,000; 760 an instruction) in the same, HotSpot (233,000; 1,780) in 1.12."""
+
 RACES = Watch(races=True, unwritten=True)
 WITH_LOG, WITHOUT_LOG = SimtOptions(trace=True, level=0), SimtOptions(level=0)
 
@@ -112,3 +117,13 @@ class VariantExecutor:
 def all_hold(guards: tuple[Guard, ...], facts: LaunchFacts) -> bool:
     """Whether a kernel with these guards may be used for a launch."""
     return all(guard.holds(facts) for guard in guards)
+
+
+def one_form_pays(kernels: Mapping[str, Built], most_work: int) -> bool:
+    """Whether one form of these kernels' code, that for schedules that split warps, had better make all launches.
+
+    ``most_work``: blocks of instructions that the warps of a case run, of the case that does most.
+    """
+    functions = [function for built in kernels.values() for function in built.module.functions.values()]
+    instructions = sum(len(block.instructions) for function in functions for block in function.blocks)
+    return most_work <= max(ONE_FORM, ONE_FORM_EACH * instructions)
