@@ -35,6 +35,7 @@ from kernelwright.evaluate.run.journal import Row as Tried
 from kernelwright.evaluate.workload.subject import Recordings
 from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
+from kernelwright.farm.worker import collect_seldom
 from kernelwright.suite import load
 from kernelwright.suite.evolving import data_set
 
@@ -111,6 +112,7 @@ class _Again:
         fitness = Fitness(workload, virtual_gpu(run.settings.virtual), demands, kind=run.kind, alone=True)
         self.original_us = fitness.reference().time_us
         self.sampled = len(fitness.samples)
+        collect_seldom()  # as in a worker
         began = time.process_time()
         self.evaluated = [fitness.evaluate(GENOMES.from_json(row.candidate)) for row in rows]
         self._seconds = time.process_time() - began

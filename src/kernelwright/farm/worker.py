@@ -43,6 +43,12 @@ def live(post: socket.socket, life_line: int, task: Task, work: Work | None) -> 
         os._exit(code)
 
 
+def collect_seldom() -> None:
+    """Lets the collector of circles look at what is made from now on, and not often: what set-up has made stays."""
+    gc.freeze()
+    gc.set_threshold(*COLLECT_AFTER)
+
+
 def _serve(post: socket.socket, task: Task, work: Work | None) -> int:
     if work is None:
         try:
@@ -50,8 +56,7 @@ def _serve(post: socket.socket, task: Task, work: Work | None) -> int:
         except Exception as error:
             send(post, Kind.FAILED, 0, pack(raised(error)))
             return 0
-    gc.freeze()  # what set-up has made stays, and need not be looked at again
-    gc.set_threshold(*COLLECT_AFTER)
+    collect_seldom()
     limit = limits.limit_memory(task.memory_bytes) if task.memory_bytes else 0
     send(post, Kind.READY, 0, b"")
     looked = time.monotonic()

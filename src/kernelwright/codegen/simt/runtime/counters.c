@@ -46,12 +46,21 @@ static inline u32 most_alike(const u32 *numbers, u32 mask) {
   return most;
 }
 
-/* The largest number of different words in one of 32 banks, of at most 32 words. */
+#define FEW_TURNS 4
+
+/* The largest number of different words in one of 32 banks, of at most 32 words: in every turn each bank serves one. */
 static u32 degree(const u32 *word, u32 mask) {
-  u32 bank[WARP];
-  u32 different = firsts(word, mask);
+  u32 bank[WARP], turns = 0;
+  for (; mask && turns < FEW_TURNS; turns++) {
+    u32 served[WARP + 1], left = 0;
+    ALL_LANES(l) bank[l] = mask >> l & 1 ? word[l] & 31 : WARP;
+    ALL_LANES(l) served[bank[l]] = word[l];
+    ALL_LANES(l) left |= (u32)(served[bank[l]] != word[l]) << l;
+    mask &= left;
+  }
+  if (!mask) return turns;
   ALL_LANES(l) bank[l] = word[l] & 31;
-  return most_alike(bank, different);
+  return turns + most_alike(bank, firsts(word, mask));
 }
 
 /* Turns that atomics at these offsets take beyond the first: lanes at one place go one after the other. */
