@@ -135,10 +135,12 @@ def _divide(
 ) -> None:
     """Among those with the same key, kind and memory; then instructions that can ask any memory serve what is left. ``by_bytes``: no
     access gets more than it asks for."""
+    instructions = [each for each in instructions if each.left]
+    accesses = [each for each in accesses if each.left or (by_bytes and each.missing_bytes)]
     offered: dict[Hashable, list[_Instruction]] = {}
-    for each in instructions:
+    for each in instructions if accesses else ():
         offered.setdefault((*of_instruction(each), each.kind, each.space), []).append(each)
-    for generic in (False, True):
+    for generic in (False, True) if offered else ():
         asked: dict[Hashable, list[_Access]] = {}
         for access in accesses:
             counted = access.counted
