@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kernelwright.architectures import DEFAULT_ARCHITECTURE
 from tests import kw_process
 
 KERNEL = """
@@ -61,6 +62,11 @@ def run(*command: str, at: Path, **environment: str) -> subprocess.CompletedProc
     return subprocess.run(
         command, cwd=at, capture_output=True, text=True, env={**os.environ, **environment}, timeout=300
     )
+
+
+def test_makefiles_ask_for_the_number_of_the_architecture(toolkit: Path, tmp_path: Path) -> None:
+    asked = run(str(toolkit / "bin" / "__nvcc_device_query"), at=tmp_path)
+    assert (asked.returncode, f"sm_{asked.stdout}") == (0, f"{DEFAULT_ARCHITECTURE}\n")
 
 
 @pytest.mark.skipif(bool(NEEDED), reason=f"{' and '.join(NEEDED)} not installed")

@@ -1,6 +1,7 @@
 """A folder that looks like an installed CUDA toolkit, for builds that look for one: ``make CUDA_HOME=FOLDER``, ``gcc ... -lcudart``.
 
 bin/nvcc          kw compile, which makes a program where nothing says what to make
+                  beside it __nvcc_device_query, which Makefiles ask for the number of the architecture
 include           our headers
 lib64, lib        libcudart and what else of NVIDIA's our runtime stands for, for linkers of their own
 
@@ -77,11 +78,10 @@ def make_toolkit(
         for name in ("bin", "lib64", "nvvm/libdevice"):
             (place / name).mkdir(parents=True, exist_ok=True)
         flags = "".join(f"{shlex.quote(flag)} " for flag in compile_flags)
-        nvcc = place / "bin" / "nvcc"
         verbose = " ".join(map(shlex.quote, _verbose(place)))
         text = _NVCC.format(command=command, flags=flags, version=__version__, cuda=_release(), verbose=verbose)
-        nvcc.write_text(text)
-        nvcc.chmod(0o755)
+        _write_command(place / "bin" / "nvcc", text)
+        _write_command(place / "bin" / "__nvcc_device_query", f"#!/bin/sh\necho {DEFAULT_ARCHITECTURE[3:]}\n")
         _link(place / "include", HEADERS)
         _link(place / "lib", Path("lib64"))
         archive = place / "lib64" / ARCHIVE
@@ -94,6 +94,11 @@ def make_toolkit(
             f"{error.filename or folder} cannot be written: {error.strerror}", hint="name another folder"
         ) from None
     return place
+
+
+def _write_command(at: Path, text: str) -> None:
+    at.write_text(text)
+    at.chmod(0o755)
 
 
 def _verbose(place: Path) -> list[str]:

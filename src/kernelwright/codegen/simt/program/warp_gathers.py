@@ -9,6 +9,8 @@ when everybody has come. What a waiting lane still needs must then be kept lane 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kernelwright.codegen.simt.analyses.divergence import Divergence
 from kernelwright.codegen.simt.analyses.liveness import live_into
 from kernelwright.codegen.simt.analyses.uniformity import analyse
@@ -19,14 +21,17 @@ from kernelwright.codegen.simt.program.program import Block, Op, Program, Var
 
 def settle(program: Program, options: SimtOptions) -> Divergence:
     """Analyses the program, cutting blocks until every warp operation is reached by all lanes or is a gather."""
-    forced: frozenset[Var] = frozenset()
+    forced = frozenset[Var]()
+    if options.split:
+        # Lanes may come apart anywhere: all is cut, and nearly all that must be kept is known, before anything is analysed.
+        _cut_gathers(program, program.blocks)
+        forced = kept_by_waiting_lanes(program, True)
     control = analyse(program, options.geometry, forced, options.split)
     while True:
-        if cut_gathers(program, control, options.split):
-            arrange(program)
-            note_uses(program)
+        if _cut_gathers(program, [block for block in program.blocks if block in control.partial]):
             control = analyse(program, options.geometry, forced, options.split)
             continue
+        # The root of a value that is kept as its extension is alive with it, which takes shapes to see.
         needed = kept_by_waiting_lanes(program, options.split)
         if needed <= forced:
             control.kept = forced
@@ -40,12 +45,10 @@ def waits(block: Block, split: bool) -> bool:
     return block.term.code == "gather" or (split and block.term.code == "barrier")
 
 
-def cut_gathers(program: Program, control: Divergence, split: bool) -> bool:
-    """Ends blocks at warp operations that some lanes may reach before others. Whether anything was cut."""
+def _cut_gathers(program: Program, blocks: Sequence[Block]) -> bool:
+    """Ends these blocks at warp operations, since some lanes may reach them before others. Whether anything was cut."""
     found = False
-    for block in list(program.blocks):
-        if not split and block not in control.partial:
-            continue
+    for block in list(blocks):
         while True:
             at = next(
                 (i for i, op in enumerate(block.ops) if op.code == "warp" and op.detail.name != "activemask"), None
@@ -54,6 +57,9 @@ def cut_gathers(program: Program, control: Divergence, split: bool) -> bool:
                 break
             block = _cut(program, block, at)
             found = True
+    if found:
+        arrange(program)
+        note_uses(program)
     return found
 
 
