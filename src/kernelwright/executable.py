@@ -25,6 +25,7 @@ from types import MappingProxyType
 
 from kernelwright.cache import cache_folder, is_special, write_atomically
 from kernelwright.codegen.memory_layout import shared_layout
+from kernelwright.codegen.ptx_text import without_lines
 from kernelwright.cuda import blob, image, kernel_table
 from kernelwright.cuda.clang import Clang
 from kernelwright.cuda.early_clang import as_argument
@@ -47,7 +48,7 @@ from kernelwright.errors import CompileError, ToolError
 from kernelwright.kernel_version import Version
 from kernelwright.passes.device_link import defined_variables, missing_functions
 from kernelwright.passes.static_variables import named_by_host
-from kernelwright.pipeline import CompileOptions, Program, Unit, link_device_functions, relocated, without_lines
+from kernelwright.pipeline import CompileOptions, Program, Unit, link_device_functions, relocated
 from kernelwright.values import replaced
 
 OBJECT_SUFFIXES = (".o", ".obj")
@@ -87,9 +88,9 @@ def build_executable(
             embedded.write_bytes(device_blob(unit, versions.get(unit.path, ()), _nth(also, number)))
             made = Path(scratch) / f"{number}.o"
             if unit.source.launches_kernels:
-                objects += _with_device_launches(unit, embedded, made, options)
+                objects += _with_device_launches(unit, embedded, made)
             else:
-                objects.append(compile_host(unit.path, embedded, made, options, clang))
+                objects.append(compile_host(unit.path, embedded, made, unit.options.source, clang))
         for number, path in enumerate(others, start=len(objects)):
             made = Path(scratch) / f"{number}.o"
             objects.append(compile_host(path, None, made, options, clang))
@@ -107,8 +108,9 @@ def build_executable(
         return output, alone + "".join(o.warnings for o in objects)
 
 
-def _with_device_launches(unit: Unit, embedded: Path, made: Path, options: SourceOptions) -> list[HostObject]:
+def _with_device_launches(unit: Unit, embedded: Path, made: Path) -> list[HostObject]:
     """The host objects of a file whose kernels launch kernels, which clang takes for one whose device code is linked later."""
+    options = unit.options.source
     chosen = replaced(options, host=(*options.host, *LAUNCH_FLAGS, *HOST_FLAGS))
     host = compile_host(unit.path, embedded, made, chosen, unit.clang)
     code = Relocatable(str(unit.path), unit.source.text, options.arch)
@@ -135,14 +137,15 @@ def build_object(
     if isinstance(source, Path):
         chosen = options or CompileOptions()
         return compile_host(source, None, output, chosen.source, Program((), chosen).clang, listing=listing)
+    launches = source.source.launches_kernels  # once it is read, its options may be others
     chosen_source = source.options.source
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
         embedded = Path(scratch) / "device.blob"
-        if relocatable or source.source.launches_kernels:
+        if relocatable or launches:
             code = Relocatable(str(source.path), source.source.text, chosen_source.arch)
             embedded.write_bytes(pack(code))
-            launches = LAUNCH_FLAGS if source.source.launches_kernels else ()
-            chosen_source = replaced(chosen_source, host=(*chosen_source.host, *launches, *HOST_FLAGS))
+            flags = LAUNCH_FLAGS if launches else ()
+            chosen_source = replaced(chosen_source, host=(*chosen_source.host, *flags, *HOST_FLAGS))
             inside = Path(scratch) / "host.o"
             made = compile_host(source.path, embedded, inside, chosen_source, source.clang, listing=listing)
             _fill(output, with_own_name(inside.read_bytes(), code, os.getcwd()))

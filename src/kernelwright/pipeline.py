@@ -15,11 +15,13 @@ from pathlib import Path
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE, architecture
 from kernelwright.cache import Cache, content_key, installation
+from kernelwright.codegen.ptx_text import without_lines
 from kernelwright.cuda import early_clang
 from kernelwright.cuda.clang import LLVM_MAJOR, Clang, find_clang
 from kernelwright.cuda.frontend import DeviceSource, SourceOptions, device_pass
 from kernelwright.cuda.inputs import (
     Inputs,
+    check_name,
     environment,
     files_of,
     folders_of,
@@ -27,7 +29,8 @@ from kernelwright.cuda.inputs import (
     unchanged,
     working_folder,
 )
-from kernelwright.errors import Misuse, check_kind, reason, texts
+from kernelwright.cuda.leniency import newer_standard
+from kernelwright.errors import CompileError, Misuse, check_kind, reason, texts
 from kernelwright.passes.options import PassOptions
 from kernelwright.values import frozen, replaced
 
@@ -80,7 +83,20 @@ class Unit:
 
     @functools.cached_property
     def source(self) -> DeviceSource:
-        """The device pass, from the cache when neither the source nor any file it included has changed."""
+        """The device pass, from the cache when neither the source nor any file it included has changed. Where its C++ standard is too old
+        for our headers it is compiled as a newer one, which ``options`` and a warning say then."""
+        try:
+            return self._device_pass()
+        except CompileError as error:
+            newer = newer_standard(error.message, self.options.source.std)
+            if newer is None:
+                raise
+        remark = f"kw: {self.path} is compiled as {newer}, which our thrust needs, not as {self.options.source.std}\n"
+        self.options = replaced(self.options, source=replaced(self.options.source, std=newer))
+        made = self._device_pass()
+        return replaced(made, warnings=remark + made.warnings)
+
+    def _device_pass(self) -> DeviceSource:
         since_ns = early_clang.since_ns()
         # The path as it is spelled: __FILE__, messages and debug lines repeat it.
         here = [working_folder(), str(self.path), *environment(), installation()]
@@ -358,8 +374,6 @@ class _Optimised(Unit):
 
 def relocated(path: Path, text: str, options: CompileOptions) -> Unit:
     """A unit that begins with the IR of an object's device code, not optimised yet."""
-    from kernelwright.cuda.frontend import DeviceSource
-
     unit = Unit(path, options, None)
     unit.__dict__["source"] = DeviceSource(path=path, text=text, dependencies=(), warnings="")
     return unit
@@ -422,7 +436,7 @@ def compile(
             hint="give at least one .cu file: of a program that loads its kernels or compiles them as it runs, theirs as well",
         )
     for path in paths:
-        _check_name(os.path.join(working_folder(), path))
+        check_name(os.path.join(working_folder(), path))
     store = Cache() if cache else None
     units = [Unit(Path(p), options, store) for p in paths]
     for unit in units:
@@ -449,15 +463,6 @@ def _clang_for(options: CompileOptions) -> Clang:
     return find_clang(options.clang, options.cuda_path, options.hermetic, options.headers)
 
 
-def _check_name(path: str) -> None:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        raise Misuse(
-            f"the name of {path!a} is not UTF-8, which PTX has to repeat", hint="rename it, or the folder it is in"
-        ) from None
-
-
 def _in_todays_words(made: DeviceSource) -> DeviceSource:
     """The same module as our LLVM writes it: an older clang marks kernels by metadata, not by calling convention."""
     from kernelwright.passes.llvm import parsed
@@ -473,11 +478,6 @@ def _load_llvm() -> None:
 
     assert ptx and optimise  # loaded here, while clang runs
     engine()
-
-
-def without_lines(ptx: str) -> str:
-    """PTX without its ``.loc`` and ``.file`` directives; the instructions are the same with and without."""
-    return re.sub(r"^[ \t]*\.(loc|file)[ \t].*\n", "", ptx, flags=re.M)
 
 
 def _path(text: str | None) -> Path | None:

@@ -84,6 +84,16 @@ def test_device_code_of_objects_is_linked(kw: Kw, folder: Path, flags: tuple[str
     assert said_by(folder / "app") == SAID
 
 
+def test_dlink_before_c_is_no_link(kw: Kw, folder: Path) -> None:
+    """Build files say ``-rdc=true -dlink``, and CMake adds ``-c`` behind: nvcc takes the last."""
+    for name in ("main", "other"):
+        done = kw("compile", "-rdc=true", "-dlink", "-c", f"{name}.cu", "-o", f"{name}.o")
+        ends_well(done)
+        assert "kw: ignored: -dlink" in done.stderr
+    ends_well(kw("compile", "main.o", "other.o", "-o", "app"))
+    assert said_by(folder / "app") == SAID
+
+
 def test_in_a_library_and_beside_sources(kw: Kw, folder: Path) -> None:
     ends_well(kw("compile", "-dc", "other.cu", "-o", "other.o"))
     subprocess.run(["ar", "rcs", str(folder / "libother.a"), str(folder / "other.o")], check=True)

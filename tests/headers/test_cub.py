@@ -266,6 +266,31 @@ def test_thrust_says_which_standard_it_needs(compile_cuda: CudaCompiler) -> None
     assert not compiled.ok and "our thrust needs C++17: leave out -std, or give -std=c++17" in compiled.errors
 
 
+OLD_THRUST = """
+#include <cstdio>
+#include <thrust/device_vector.h>
+#include <thrust/reduce.h>
+int main()
+{
+    thrust::device_vector<int> v(100, 2);
+    printf("%d %ld\\n", (int)thrust::reduce(v.begin(), v.end()), __cplusplus);
+}
+"""
+
+
+@pytest.mark.parametrize(("std", "newer"), [("c++11", "c++17"), ("gnu++14", "gnu++17")])
+def test_a_program_of_an_older_standard_is_compiled_as_one_that_thrust_can_be(
+    std: str, newer: str, tmp_path: Path
+) -> None:
+    (tmp_path / "old.cu").write_text(OLD_THRUST)
+    for what in (["run", "--device", "h200"], ["run", "--device", "h200"], ["compile", "-c", "-o", "old.o"]):
+        command = [sys.executable, "-m", "kernelwright", *what, f"-std={std}", "old.cu"]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == ("200 201703\n" if what[0] == "run" else "")
+        assert f"old.cu is compiled as {newer}, which our thrust needs, not as {std}\n" in done.stderr
+
+
 def test_bits_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     v = np.sort(values(32).astype(np.float64)) / 4
     reals, ints, keys = np.zeros(32), np.zeros(32, np.int32), np.zeros((3, 32), np.uint64)

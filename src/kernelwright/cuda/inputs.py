@@ -227,3 +227,15 @@ def _listing(folder: str) -> set[str]:
         return {*os.listdir(folder), ".."}
     except OSError:
         return {".."}
+
+
+def check_name(path: str) -> None:
+    """Raises ``Misuse`` for the name of a source that PTX could not repeat."""
+    from kernelwright.errors import Misuse
+
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise Misuse(
+            f"the name of {path!a} is not UTF-8, which PTX has to repeat", hint="rename it, or the folder it is in"
+        ) from None

@@ -16,12 +16,12 @@ from kernelwright import __version__
 from kernelwright.architectures import ARCHITECTURES, CUBINS, architecture
 from kernelwright.codegen.machine.assemble import assemble
 from kernelwright.codegen.ptx import emit_ptx
+from kernelwright.codegen.ptx_text import without_lines
 from kernelwright.errors import CompileError, IRError, Misuse, ToolError
 from kernelwright.kernel_version import Extent
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.passes import isolation
 from kernelwright.passes.options import DEFAULT
-from kernelwright.pipeline import without_lines
 
 TEMPLATE = Path(__file__).parent / "exported" / "dispatch.h.jinja"
 _LINE = 20

@@ -32,6 +32,7 @@ from kernelwright import __version__
 from kernelwright.architectures import architecture
 from kernelwright.cache import write_atomically
 from kernelwright.codegen.machine.assemble import assemble
+from kernelwright.codegen.ptx_text import without_lines
 from kernelwright.cuda.names import readable
 from kernelwright.device.variables import variables_of
 from kernelwright.device.versions.comparison import extents_of
@@ -45,7 +46,6 @@ from kernelwright.ir import Argument, Module
 from kernelwright.ir.kernel_digest import reached_variables
 from kernelwright.ir.types import PointerType
 from kernelwright.lazy_dataclasses import dataclass
-from kernelwright.pipeline import without_lines
 from kernelwright.prove.labels import MEANING, REJECTED
 from kernelwright.report.finding_words import domain, for_people
 from kernelwright.report.repeat_command import command

@@ -166,7 +166,9 @@ def compile_files(
     cuda = [s for s in sources if s.suffix in CUDA_SUFFIXES]
     linked = [s for s in sources if is_linkable(s)]
     others = [s for s in sources if s not in cuda and s not in linked]
-    if device_link:
+    if device_link and (compile_only or device_c) and cuda:
+        say("kw: ignored: -dlink (what -c makes is linked later)\n")
+    elif device_link:
         _link_device_code([*cuda, *others], linked, Path(output or "a_dlink.o"), flags)
         return
     emitted = _emitted(emit, ptx=ptx, cubin=cubin, fatbin=fatbin, obj=compile_only or device_c)

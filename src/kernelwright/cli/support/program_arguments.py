@@ -246,6 +246,7 @@ def _built_now(program: GivenProgram, target: Path, receipt: list[str], since_ns
     if any(program.link[1:]) or not program.flags.use_cache:
         return target  # libraries of the user's own may change, and it is unknown which they are
     inputs = [unit.inputs for unit in compiled.units]
-    inputs += [host_inputs(path, options.source, clang, since_ns) for path in program.paths]
+    read_as = {unit.path: unit.options.source for unit in compiled.units}
+    inputs += [host_inputs(path, read_as.get(path, options.source), clang, since_ns) for path in program.paths]
     leave_receipt(receipt, functools.reduce(operator.add, inputs), {str(target): target.read_bytes()}, messages)
     return target
