@@ -24,8 +24,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from kernelwright.cache import cache_folder, is_special, write_atomically
+from kernelwright.codegen.line_directives import without_lines
 from kernelwright.codegen.memory_layout import shared_layout
-from kernelwright.codegen.ptx_text import without_lines
 from kernelwright.cuda import blob, image, kernel_table
 from kernelwright.cuda.clang import Clang
 from kernelwright.cuda.early_clang import as_argument

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE, architecture
 from kernelwright.cache import Cache, content_key, installation
-from kernelwright.codegen.ptx_text import without_lines
+from kernelwright.codegen.line_directives import without_lines
 from kernelwright.cuda import early_clang
 from kernelwright.cuda.clang import LLVM_MAJOR, Clang, find_clang
 from kernelwright.cuda.frontend import DeviceSource, SourceOptions, device_pass

@@ -187,8 +187,3 @@ def _finished(blocks: list[_OpenBlock]) -> Iterator[PtxBlock]:
         if not leaves and i + 1 < len(blocks):
             successors.append(blocks[i + 1].label)
         yield PtxBlock(block.label, block.ir_name, tuple(block.instructions), tuple(dict.fromkeys(successors)))
-
-
-def without_lines(ptx: str) -> str:
-    """PTX without its ``.loc`` and ``.file`` directives; the instructions are the same with and without."""
-    return re.sub(r"^[ \t]*\.(loc|file)[ \t].*\n", "", ptx, flags=re.M)

@@ -14,9 +14,9 @@ from jinja2 import Environment, StrictUndefined
 
 from kernelwright import __version__
 from kernelwright.architectures import ARCHITECTURES, CUBINS, architecture
+from kernelwright.codegen.line_directives import without_lines
 from kernelwright.codegen.machine.assemble import assemble
 from kernelwright.codegen.ptx import emit_ptx
-from kernelwright.codegen.ptx_text import without_lines
 from kernelwright.errors import CompileError, IRError, Misuse, ToolError
 from kernelwright.kernel_version import Extent
 from kernelwright.lazy_dataclasses import dataclass

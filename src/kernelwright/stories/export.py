@@ -31,8 +31,8 @@ from jinja2 import Environment, StrictUndefined
 from kernelwright import __version__
 from kernelwright.architectures import architecture
 from kernelwright.cache import write_atomically
+from kernelwright.codegen.line_directives import without_lines
 from kernelwright.codegen.machine.assemble import assemble
-from kernelwright.codegen.ptx_text import without_lines
 from kernelwright.cuda.names import readable
 from kernelwright.device.variables import variables_of
 from kernelwright.device.versions.comparison import extents_of
