@@ -150,6 +150,47 @@ def test_a_program_of_cmake_whose_sources_lie_below(suite: Path) -> None:
     assert [each.name for each in projects(suite / "listed")] == ["src"]
 
 
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Two executables that CMake builds from a library and folders of their own, and a project that stands by itself."""
+    folder = tmp_path / "tree"
+    texts = {
+        "CMakeLists.txt": "cmake_minimum_required(VERSION 3.18)\nproject(tree LANGUAGES CXX CUDA)\nadd_subdirectory(src)\n",
+        "src/CMakeLists.txt": "add_subdirectory(lib)\nadd_executable(one one.cpp)\ntarget_link_libraries(one Lib)\n"
+        "add_executable(two two.cu)\n",
+        "src/lib/CMakeLists.txt": "add_library(Lib lib.cu)\ntarget_compile_options(Lib PRIVATE -w)\n",
+        "src/lib/lib.cu": KERNEL
+        + "int launched() { int *p; cudaMalloc(&p, 128); k<<<1, 32>>>(p); return cudaDeviceSynchronize(); }\n",
+        "src/one.cpp": "int launched();\nint main() { return launched(); }\n",
+        "src/two.cu": "int main() { return 0; }\n",
+        "alone/CMakeLists.txt": "project(alone LANGUAGES CUDA)\nadd_executable(alone alone.cu)\n",
+        "alone/alone.cu": "int main() { return 0; }\n",
+    }
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_executables_of_a_tree_of_cmake_are_programs(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    assert [(each.name, each.target) for each in projects(tree)] == [("tree/one", "one"), ("tree/two", "two")]
+    (tree / "src" / "CMakeLists.txt").write_text("add_executable(${some} two.cu)\nadd_executable(other IMPORTED)\n")
+    assert all(not each.is_of_cmake for each in projects(tree))
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert all(not each.is_of_cmake for each in projects(tree))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")
+def test_a_tree_of_cmake_is_built_by_it(tree: Path) -> None:
+    rows = measure_folders([tree], lambda line: None, Manner(checks=False)).rows
+    assert [(row["program"], row["built"], row["ran"]) for row in rows] == [
+        ("tree/one", "yes", "yes"),
+        ("tree/two", "yes", "yes"),
+    ], rows
+
+
 def test_a_lot_is_a_part_of_a_larger_one(suite: Path) -> None:
     found = projects(suite)
     names = [[each.name for each in drawn(list(reversed(found)), count, 3)] for count in (1, 3, None)]

@@ -1,8 +1,8 @@
 """One program of other people: built as its Makefile says, and how it is run.
 
 Its Makefile finds our compiler under the name ``nvcc``, on the path and where ``CUDA_PATH`` and its like point; what it runs is the
-commands of its target ``run``, else the executable that was made, without arguments. Without a Makefile, its ``CMakeLists.txt`` says which
-sources it has, and without that all of its folder are.
+commands of its target ``run``, else the executable that was made, without arguments. Without a Makefile, CMake builds it where it is part
+of a tree of CMake's, else its ``CMakeLists.txt`` says which sources it has, and without that all of its folder are.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from kernelwright.architectures import DEFAULT_ARCHITECTURE
 from kernelwright.bench.programs.cmake_lists import read_lists
 from kernelwright.bench.programs.projects import Project
 from kernelwright.bench.programs.steps import CUDA_FOLDERS, Step, Steps
@@ -33,6 +34,8 @@ def toolkit(folder: Path, compile_flags: Sequence[str]) -> Path:
 
 def build(project: Project, at: Path, steps: Steps, compile_flags: Sequence[str] = ()) -> Step:
     """Builds the copy of a program that lies in ``at``."""
+    if project.is_of_cmake:
+        return _by_cmake(project, at, steps)
     if project.makefile is not None and shutil.which("make"):
         named = [f"{name}={steps.tools}" for name in CUDA_FOLDERS]
         words = ["make", "-k", "-f", project.makefile.name, *named, "NVCC=nvcc", *_target(project, at)]
@@ -46,6 +49,15 @@ def build(project: Project, at: Path, steps: Steps, compile_flags: Sequence[str]
             return step
     command = [sys.executable, "-m", "kernelwright", "compile", *compile_flags, *folders, *sources, "-o", "kw-program"]
     return steps.take([*command, "--emit", "exe"], at, BUILD_S)
+
+
+def _by_cmake(project: Project, at: Path, steps: Steps) -> Step:
+    words = ["cmake", "-S", ".", "-B", "kw-build", f"-DCMAKE_CUDA_COMPILER={steps.tools}/bin/nvcc", f"-DCUDAToolkit_ROOT={steps.tools}",
+             f"-DCMAKE_CUDA_ARCHITECTURES={DEFAULT_ARCHITECTURE[3:]}", "-DCMAKE_BUILD_TYPE=Release"]  # fmt: skip
+    step = steps.take(words, at, BUILD_S)
+    if step.ended_well:
+        step = steps.take(["cmake", "--build", "kw-build", "--target", project.target], at, BUILD_S)
+    return step
 
 
 def _target(project: Project, at: Path) -> list[str]:

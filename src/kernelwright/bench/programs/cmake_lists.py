@@ -11,6 +11,7 @@ Conditions are not evaluated: what stands in any of their branches is taken. A v
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from kernelwright.cuda.host import LANGUAGES
 from kernelwright.lazy_dataclasses import dataclass
 
 NAME = "CMakeLists.txt"
+_PROJECT = re.compile(r"^\s*project\s*\(", re.I | re.M)
+_TARGET = re.compile(r"[\w.+-]+")
 _COMMAND = re.compile(r"(\w+)\s*\(")
 _TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s()"]+)|([()])')
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -63,6 +66,36 @@ def read_lists(at: Path, tools: Path) -> Lists:
         elif name == "add_custom_command":
             commands += _custom(given)
     return Lists(sources, tuple(folders), tuple(commands)) if sources else Lists()
+
+
+def executables(root: Path) -> list[tuple[str, Path]]:
+    """Of a folder that CMake builds with folders below, of which some compile CUDA: the names of its executables, each with the file
+    that names it. None where it is no such folder, and none of projects below that stand by themselves."""
+    text = _read(root)
+    if not _PROJECT.search(text) or "add_subdirectory" not in text:
+        return []
+    found: list[tuple[str, Path]] = []
+    compiles_cuda = False
+    for folder, below, files in os.walk(root):
+        at = Path(folder)
+        below[:] = sorted(name for name in below if not _PROJECT.search(_read(at / name)))
+        compiles_cuda = compiles_cuda or any(name.endswith(".cu") for name in files)
+        found += [
+            (words[0], at / NAME)
+            for command, words in _commands(_read(at))
+            if command == "add_executable"
+            and len(words) > 1
+            and _TARGET.fullmatch(words[0])
+            and "IMPORTED" not in words
+        ]
+    return found if compiles_cuda else []
+
+
+def _read(folder: Path) -> str:
+    try:
+        return (folder / NAME).read_text(errors="replace")
+    except OSError:
+        return ""
 
 
 def _commands(text: str) -> list[tuple[str, list[str]]]:

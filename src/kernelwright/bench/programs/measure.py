@@ -43,7 +43,7 @@ PROBES = Path(__file__).parent / "probes"
 ABSENT = PROBES / "absent"
 """Of features that are not there."""
 _FAILED = re.compile(r"\bfail(ed|ure|s)?\b|\bmismatch|\bincorrect|\bwrong\b|\bnot? correct|verification error", re.I)
-_PASSED = re.compile(r"\bpass(ed|es)?\b|\bsuccess|\bcorrect\b|\bverified\b|\bok\b", re.I)
+_PASSED = re.compile(r"\bpass(ed|es)?\b|\bsuccess|\bcorrect\b|\bverified\b|\bok\b|\bresults match\b", re.I)
 
 
 @dataclass(frozen=True)

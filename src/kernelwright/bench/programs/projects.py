@@ -3,6 +3,7 @@
 suite/src/scan/{Makefile,main.cu}    built by its Makefile, with our compiler under nvcc's name
 samples/sort/{CMakeLists.txt,src/}   the sources that its CMakeLists.txt names, if that speaks of CUDA
 samples/reduce/reduce.cu             all sources of the folder together
+altis/{CMakeLists.txt,src/...}       a tree of CMake's: each executable that its lists name is a program, which CMake builds, if it is there
 """
 
 from __future__ import annotations
@@ -32,13 +33,15 @@ LEFT_OUT = (".git", "kw-runs")
 @dataclass(frozen=True)
 class Project:
     """``name``: its folder, from the folder that was given. ``sources``: without those of folders below. ``target``: what its
-    Makefile calls it, where that builds several programs."""
+    Makefile, or CMake, calls it, where that builds several programs."""
 
     name: str
     folder: Path
     makefile: Path | None
     sources: tuple[Path, ...]
     target: str = ""
+    is_of_cmake: bool = False
+    """Whether it is an executable of a tree that CMake builds; ``sources`` are the lists then."""
 
 
 def projects(place: Path) -> list[Project]:
@@ -52,6 +55,13 @@ def projects(place: Path) -> list[Project]:
     found = []
     for folder, below, files in os.walk(place):
         below[:] = sorted(name for name in below if name not in LEFT_OUT)
+        if shutil.which("cmake") and (executables := cmake_lists.executables(Path(folder))):
+            found += [
+                Project(f"{name_of(Path(folder), place)}/{name}", Path(folder), None, (at,), name, is_of_cmake=True)
+                for name, at in executables
+            ]
+            below.clear()
+            continue
         sources = tuple(Path(folder, name) for name in sorted(files) if Path(name).suffix in LANGUAGES)
         makefile = next((Path(folder, name) for name in MAKEFILES if name in files), None)
         listed = () if makefile else _listed(Path(folder), files)
