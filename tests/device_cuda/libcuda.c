@@ -206,7 +206,19 @@ CUresult cuMemGetInfo(size_t *available, size_t *total) { STUCK; *available = (s
 CUresult cuMemcpyHtoD(ptr to, const void *from, size_t size) { STUCK; note("write %zu", size); memcpy((void *)to, from, size); return OK; }
 CUresult cuMemcpyDtoH(void *to, ptr from, size_t size) { STUCK; note("read %zu", size); memcpy(to, (void *)from, size); return OK; }
 CUresult cuMemcpyAsync(ptr to, ptr from, size_t size, void *stream) { STUCK; note("copy %zu", size); memmove((void *)to, (void *)from, size); return OK; }
-CUresult cuMemsetD8Async(ptr to, unsigned char value, size_t size, void *stream) { STUCK; note("fill %zu", size); memset((void *)to, value, size); return OK; }
+/* Zeros in whole pages cost nothing: the system gives them anew. Buffers of a gigabyte that nobody reads would take a minute. */
+CUresult cuMemsetD8Async(ptr to, unsigned char value, size_t size, void *stream) {
+    STUCK;
+    note("fill %zu", size);
+    ptr page = 4096, from = (to + page - 1) / page * page, end = (to + size) / page * page;
+    if (value || end <= from || madvise((void *)from, end - from, MADV_DONTNEED)) {
+        memset((void *)to, value, size);
+        return OK;
+    }
+    memset((void *)to, 0, from - to);
+    memset((void *)end, 0, to + size - end);
+    return OK;
+}
 CUresult cuMemHostRegister(void *address, size_t size, unsigned flags) { STUCK; note("pin %zu", size); return OK; }
 CUresult cuMemHostUnregister(void *address) { STUCK; note("unpin"); return OK; }
 
