@@ -43,10 +43,6 @@ class Lists:
 
 def read_lists(at: Path, tools: Path) -> Lists:
     """The file in ``at``; nothing where there is none, or it has no program. ``tools``: a folder like a toolkit's."""
-    try:
-        text = (at / NAME).read_text(errors="replace")
-    except OSError:
-        return Lists()
     variables = {
         "CMAKE_CURRENT_BINARY_DIR": ".", "CMAKE_CURRENT_SOURCE_DIR": ".", "CMAKE_SOURCE_DIR": ".", "CMAKE_BINARY_DIR": ".",
         "CMAKE_CUDA_COMPILER": "nvcc", "CUDAToolkit_INCLUDE_DIRS": str(HEADERS), "CUDA_INCLUDE_DIR": str(HEADERS),
@@ -55,7 +51,7 @@ def read_lists(at: Path, tools: Path) -> Lists:
     sources: tuple[str, ...] = ()
     folders: list[str] = []
     commands: list[tuple[str, ...]] = []
-    for name, words in _commands(text):
+    for name, words in _commands(_read(at)):
         given = [each for word in words for each in _expanded(word, variables).split(";") if each]
         if name == "set" and given:
             variables[given[0]] = ";".join(given[1:])

@@ -137,10 +137,12 @@ def _divide(
     access gets more than it asks for."""
     instructions = [each for each in instructions if each.left]
     accesses = [each for each in accesses if each.left or (by_bytes and each.missing_bytes)]
+    if not (instructions and accesses):
+        return
     offered: dict[Hashable, list[_Instruction]] = {}
-    for each in instructions if accesses else ():
+    for each in instructions:
         offered.setdefault((*of_instruction(each), each.kind, each.space), []).append(each)
-    for generic in (False, True) if offered else ():
+    for generic in (False, True):
         asked: dict[Hashable, list[_Access]] = {}
         for access in accesses:
             counted = access.counted
