@@ -29,7 +29,6 @@ from kernelwright.device.checking.host_lines import HostLines
 from kernelwright.device.checking.launch_findings import WIDEST_FIRST, LaunchFindings, routine_finding
 from kernelwright.device.checking.reordering import Reordering
 from kernelwright.device.checking.touched_bytes import READ, STORED, Bytes, Touched
-from kernelwright.device.describe_access import plural
 from kernelwright.device.execution import Execution
 from kernelwright.device.libraries.routine_call import Call
 from kernelwright.device.serving.errors import CudaError, Failure
@@ -227,7 +226,7 @@ class Checker(Observer):
         count = self._touched.unwritten(self._arena, b.address, b.size)
         buffer = self._arena.find(b.address)
         if count and buffer is not None:
-            message = f"{count:,} of {plural(b.size, 'byte')} that are copied to the host were never written"
+            message = f"{count:,} of {b.size:,} bytes that are copied to the host were never written"
             one = CheckFinding("uninitialised", message, "uninitialised copied", address=b.address, buffer=buffer.name)
             self.findings.add(replace(one, benign=True))
 
