@@ -14,13 +14,15 @@ import numpy as np
 
 from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
-from kernelwright.space.engine.constraints import Masks
-from kernelwright.space.engine.solver import DECISION, Change, Solver
+from kernelwright.space.engine.constraints import Integers, Masks
+from kernelwright.space.engine.solver import DECISION, Change, Changes, Solver
 from kernelwright.space.lang.declaration import Rule
 from kernelwright.space.lang.ground_space import GroundSpace
 
 Decision = tuple[int, int]
 """A variable, and the mask of the values that are kept."""
+VARIABLE, _, AFTER, CAUSE = range(4)
+"""Columns of ``Changes``."""
 MOST_STEPS = 12
 """Steps of an explanation, the last ones: a chain goes back further than a reader does."""
 
@@ -55,6 +57,8 @@ class Reasons:
 
     def __init__(self, space: GroundSpace, solver: Solver) -> None:
         self.space, self.solver = space, solver
+        self._root = solver.recorded(None)
+        self._scopes: dict[int, list[int]] = {}
 
     def why(self, decisions: Sequence[Decision], variable: int, mask: int) -> Explanation:
         """Why none of the values of ``mask`` is left for a variable after ``decisions``. Raises ``Misuse`` when one is."""
@@ -85,9 +89,10 @@ class Reasons:
 
     def _removing_prefix(self, decisions: Sequence[Decision], variable: int, mask: int) -> list[Decision] | None:
         """The first decisions after which the value is gone."""
-        state = self.solver.root()
-        if state is None or (variable >= 0 and not int(state[variable]) & mask):
+        held, root, _ = self._root
+        if not held or (variable >= 0 and not int(root[variable]) & mask):
             return []
+        state = root.copy()
         for count, (v, kept) in enumerate(decisions, 1):
             if not self._decide(state, v, kept) or (variable >= 0 and not int(state[variable]) & mask):
                 return list(decisions[:count])
@@ -102,57 +107,67 @@ class Reasons:
 
     # -- the chain of rules
 
-    def _recorded(self, decisions: Sequence[Decision]) -> tuple[list[Change], list[int], bool]:
-        """Every change, the decision (its number; -1 before the first) during which it happened, and whether all was possible."""
-        held, state, changes = self.solver.recorded(None)
-        turns = [-1] * len(changes)
-        for number, (v, kept) in enumerate(decisions):
+    def _recorded(self, decisions: Sequence[Decision]) -> tuple[Changes, Integers]:
+        """Every change, and the decision (its number; -1 before the first) during which it happened."""
+        held, state, changes = self._root
+        parts = [changes]
+        for v, kept in decisions:
             if not held or not int(state[v]) & kept:
-                return changes, turns, False
-            held, state, more = self.solver.recorded(state, v, kept)
-            changes += more
-            turns += [number] * len(more)
-        return changes, turns, held
+                break
+            held, state, changes = self.solver.recorded(state, v, kept)
+            parts.append(changes)
+        turns = np.repeat(np.arange(-1, len(parts) - 1, dtype=np.int32), [len(p) for p in parts])
+        return np.concatenate(parts), turns
 
     def _involved(self, decisions: Sequence[Decision], variable: int, mask: int) -> set[int]:
         """Numbers of decisions from which the recorded propagation came to the value's removal."""
-        changes, turns, _ = self._recorded(decisions)
-        found = {turns[i] for i in self._chain(changes, variable, mask) if changes[i].constraint == DECISION}
-        if variable < 0 or not any(c.variable == variable and c.before & ~c.after & mask for c in changes):
+        changes, turns = self._recorded(decisions)
+        found = {int(turns[i]) for i in self._chain(changes, variable, mask) if changes[i, CAUSE] == DECISION}
+        if variable < 0 or not len(_taken(changes, variable, mask)):
             found.add(len(decisions) - 1)
         return {number for number in found if number >= 0}
 
-    def _chain(self, changes: list[Change], variable: int, mask: int) -> list[int]:
+    def _chain(self, changes: Changes, variable: int, mask: int) -> list[int]:
         """The changes that the removal of a value goes back to, in their order; of an impossible state those that emptied a domain."""
-        c = self.space.constraints
-        by_variable: dict[int, list[int]] = {}
-        for i, change in enumerate(changes):
-            by_variable.setdefault(change.variable, []).append(i)
+        by_variable = np.argsort(changes[:, VARIABLE], kind="stable")
+        first = np.searchsorted(
+            changes[by_variable, VARIABLE], np.arange(self.space.constraints.variables + 1)
+        ).tolist()
+        at_variable = by_variable.tolist()
         if variable < 0:
-            todo = [i for i, change in enumerate(changes) if not change.after][:1] or [len(changes) - 1]
+            emptied = np.nonzero(changes[:, AFTER] == 0)[0][:1].tolist()
+            todo = emptied or [len(changes) - 1]
         else:
-            todo = self._removals(by_variable, changes, variable, mask)
-        seen: set[int] = set()
+            todo = _taken(changes, variable, mask).tolist()
+            for v in self._existence(variable):
+                todo += at_variable[first[v] : first[v + 1]]
+        causes = changes[:, CAUSE].tolist()
+        reached = first[:-1]
+        seen = set[int]()
         while todo:
             at = todo.pop()
             if at in seen or at < 0:
                 continue
             seen.add(at)
-            if changes[at].constraint == DECISION:
+            if causes[at] == DECISION:
                 continue
-            for source in c.scope(changes[at].constraint):
-                # What had been taken from the constraint's other variables before.
-                todo += [i for i in by_variable.get(source, ()) if i < at and i not in seen]
-                todo += [i for v in self._existence(source) for i in by_variable.get(v, ()) if i < at and i not in seen]
+            for source in self._scope(causes[at]):
+                # What had been taken from the constraint's other variables before; up to `reached` it is known already.
+                i, last = reached[source], first[source + 1]
+                while i < last and at_variable[i] < at:
+                    todo.append(at_variable[i])
+                    i += 1
+                reached[source] = i
         return sorted(seen)
 
-    def _removals(
-        self, by_variable: dict[int, list[int]], changes: list[Change], variable: int, mask: int
-    ) -> list[int]:
-        found = [i for i in by_variable.get(variable, ()) if changes[i].before & ~changes[i].after & mask]
-        for v in self._existence(variable):
-            found += by_variable.get(v, ())
-        return found
+    def _scope(self, constraint: int) -> list[int]:
+        """The variables of a constraint, and those that say whether their objects exist."""
+        known = self._scopes.get(constraint)
+        if known is None:
+            scope = self.space.constraints.scope(constraint)
+            known = list(dict.fromkeys([*scope, *(e for v in scope for e in self._existence(v))]))
+            self._scopes[constraint] = known
+        return known
 
     def _existence(self, variable: int) -> list[int]:
         """The variables that say whether the objects of a variable exist."""
@@ -160,20 +175,20 @@ class Reasons:
         return [v for group, (v, _) in enumerate(self.space.constraints.exists) if bits >> group & 1]
 
     def _explained(self, decisions: list[Decision], variable: int, mask: int, what: str) -> Explanation:
-        changes, _, _ = self._recorded(decisions)
-        chain = [i for i in self._chain(changes, variable, mask) if changes[i].constraint != DECISION]
+        changes, _ = self._recorded(decisions)
+        chain = [i for i in self._chain(changes, variable, mask) if changes[i, CAUSE] != DECISION]
         steps = []
         state = self.space.constraints.initial.copy()
-        shown = set(chain[-MOST_STEPS:])
-        for i, change in enumerate(changes):
-            if i in shown:
-                steps.append(self._step(change, state))
-            state[change.variable] = change.after
+        shown, done = chain[-MOST_STEPS:], 0
+        for i in shown:
+            state[changes[done:i, VARIABLE]] = changes[done:i, AFTER]
+            done = i
+            steps.append(self._step(Change(*changes[i].tolist()), state))
         if not chain:
             emptied = [variable] if variable >= 0 else np.nonzero(self.space.constraints.initial == 0)[0].tolist()[:1]
             steps = [step for v in emptied for step in self._before_propagation(v, mask if variable >= 0 else 0xFFFF)]
         elif not decisions:
-            read = {v for i in shown for v in self.space.constraints.scope(changes[i].constraint)}
+            read = {v for i in shown for v in self.space.constraints.scope(int(changes[i, CAUSE]))}
             steps = [s for v in sorted(read) for s in self._before_propagation(v, 0xFFFF)][:MOST_STEPS] + steps
         return Explanation(what, tuple(self.space.describe(v, m) for v, m in decisions), tuple(steps))
 
@@ -189,3 +204,9 @@ class Reasons:
             for v, removed, rule in self.space.unary
             if v == variable and removed & mask
         ]
+
+
+def _taken(changes: Changes, variable: int, mask: int) -> Integers:
+    """Which changes took one of these values from a variable."""
+    v, before, after, _ = changes.T
+    return np.nonzero((v == variable) & (before & ~after & mask != 0))[0].astype(np.int32)

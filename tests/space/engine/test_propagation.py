@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kernelwright.space.engine.oracle import Oracle
-from kernelwright.space.engine.solver import Solver
+from kernelwright.space.engine.solver import Change, Solver
 from kernelwright.space.lang.ground_space import GroundSpace
 from tests.space.solutions import leaves, solution_of, solutions
 from tests.space.toys import loops
@@ -105,7 +105,7 @@ def test_what_was_recorded_leads_from_one_state_to_the_next(space: GroundSpace) 
     held, root, changes = solver.recorded(None)
     assert held and np.array_equal(root, solver.root())
     rebuilt = space.constraints.initial.copy()
-    for change in changes:
+    for change in (Change(*row) for row in changes.tolist()):
         assert rebuilt[change.variable] == change.before
         rebuilt[change.variable] = change.after
     alive = root != 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -44,14 +44,17 @@ class _Space(ctypes.Structure):
     )
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """A domain that shrank: ``constraint`` removed what ``before`` has and ``after`` has not; ``DECISION`` for a decision."""
 
     variable: int
     before: int
     after: int
     constraint: int
+
+
+Changes = npt.NDArray[np.int64]
+"""A ``Change`` per row, as its four numbers."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,7 @@ class Solver:
         rows = np.ascontiguousarray(list(decisions), np.int32).reshape(-1, 2)
         return int(self._library.space_replay(self._address, state.ctypes.data, rows.ctypes.data, len(rows)))
 
-    def recorded(self, state: Masks | None, variable: int = -1, mask: int = 0) -> tuple[bool, Masks, list[Change]]:
+    def recorded(self, state: Masks | None, variable: int = -1, mask: int = 0) -> tuple[bool, Masks, Changes]:
         """As ``restrict``, or as ``root`` where ``state`` is None, with every change of a domain in order. ``state`` is copied."""
         log = self._log
         self._space.log, self._space.log_room, self._space.logged = log.ctypes.data, len(log), 0
@@ -143,8 +146,7 @@ class Solver:
                 ok = self.restrict(after, variable, mask)
         finally:
             self._space.log = None
-        rows = log[: self._space.logged].tolist()
-        return ok, after, [Change(v, before, left, cause) for v, before, left, cause in rows]
+        return ok, after, log[: self._space.logged].copy()
 
     # -- batches
 

@@ -45,7 +45,8 @@ class Scoped:
 
     def rules_of(self, number: int) -> list[tuple[int, int]]:
         """(relation, rule) of each rule that speaks of a scope."""
-        first, last = np.searchsorted(self.rules[:, 0], [number, number + 1])
+        # Of the column's own type: any other makes NumPy convert the whole column.
+        first, last = np.searchsorted(self.rules[:, 0], np.array([number, number + 1], self.rules.dtype))
         return [(int(relation), int(rule)) for _, relation, rule in self.rules[first:last]]
 
 
