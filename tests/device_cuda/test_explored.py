@@ -66,6 +66,7 @@ def test_every_kernel_is_run_compared_and_timed(fake: Fake, folder: Path, tmp_pa
     assert first["problem"] == "matmul 64 64 64" and "over naive" in first
     assert len(kernels) == len(rows_of(folder)) and all("C is off by nan" in row["outputs"] for row in kernels)
     assert {row["measured us"] for row in kernels} == {1e-3}  # as long as what does nothing takes
+    assert {(row["a tenth below"], row["a tenth above"]) for row in kernels} == {(1e-3, 1e-3)}
     promises = {each["name"]: (each["value"], each["holds"]) for each in part["promises"]}
     assert promises["kernels whose outputs are wrong"] == (len(kernels), False)
     assert promises["problems that fail"] == (0, True)

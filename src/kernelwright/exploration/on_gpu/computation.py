@@ -117,16 +117,11 @@ class ComputationOnGpu:
                 return f"{name} is off by {error:.3g} of its largest value"
         return RIGHT
 
-    def times_us(self, starts: Sequence[Callable[[], None]]) -> list[float]:
-        """Medians, without what a launch takes."""
+    def times_us(self, starts: Sequence[Callable[[], None]], rounds: int = ROUNDS) -> npt.NDArray[np.float64]:
+        """Of each what it takes in every round without what a launch takes, sorted: (starts, rounds)."""
         nothing = statistics.median(self._gpu.between_us(partial(self._gpu.keep_busy, 0)) for _ in range(ROUNDS))
-        taken: list[list[float]] = [[] for _ in starts]
-        for number in range(-WARMUP, ROUNDS):
-            for own, start in zip(taken, starts, strict=True):
-                us = self._gpu.between_us(start, cold=True)
-                if number >= 0:
-                    own.append(us)
-        return [max(statistics.median(own) - nothing, 1e-3) for own in taken]
+        turns = [[self._gpu.between_us(start, cold=True) for start in starts] for _ in range(WARMUP + rounds)]
+        return np.maximum(np.sort(np.array(turns[WARMUP:]).T) - nothing, 1e-3)
 
     def cublas(self) -> tuple[Callable[[], None], str] | None:
         """cuBLAS doing the same, and whether that is right; None where it has no such routine, or there is none: it has no product of
