@@ -15,7 +15,7 @@ import pytest
 from kernelwright.bench.programs import measure, steps
 from kernelwright.bench.programs.measure import Manner, measure_folders
 from kernelwright.bench.programs.projects import Project
-from kernelwright.bench.programs.shrinking import reduced, shrink_sources
+from kernelwright.bench.programs.shrinking import DEGREES, reduced, shrink_sources
 from kernelwright.bench.programs.steps import Step, Steps, Stopped
 from kernelwright.bench.programs.tries import Way, missing_file, run_to_end, ways_to_run
 from tests.cli.conftest import Kw, kw  # noqa: F401
@@ -82,14 +82,15 @@ int y = N * 100000;
 int width = 2048;
 #define DATAXSIZE 400
 #define LIMIT 400
-  for (int n = 64; n <= 8192; n *= 2) for (size = 4096; size < 1<<27; size *= 2) for (int i = 0; i < 100; i++)
+  for (unsigned int n = 64; n <= 8192; n *= 2) for (size = 4096; size < 1<<27; size *= 2) for (int i = 0; i < 100; i++)
 """
     (tmp_path / "below").mkdir()
     (tmp_path / "below" / "main.cu").write_text(text)
     (tmp_path / "notes.txt").write_text("int repeat = 100;\n")
-    would = shrink_sources(tmp_path, 64, writes=False)
+    first, second = DEGREES
+    would = shrink_sources(tmp_path, first, writes=False)
     assert (tmp_path / "below" / "main.cu").read_text() == text
-    changes = shrink_sources(tmp_path, 64)
+    changes = shrink_sources(tmp_path, first)
     assert changes == [
         "N 1048576 -> 16384", "ITERATIONS 40 -> 1", "DATAXSIZE 400 -> 64", "bytes 67108864 -> 1048576", "repeat 100 -> 1", "big 100000 -> 1562",
         "it_max 1000000 -> 1", "width 2048 -> 64", "n 8192 -> 128", "size 134217728 -> 2097152",
@@ -99,6 +100,9 @@ int width = 2048;
     assert "#define N 16384  // elements\n#define BLOCK 256\n" in changed and "int repeat = 1;" in changed
     assert "int y = N * 100000;" in changed and "float x = 100000;" in changed
     assert (tmp_path / "notes.txt").read_text() == "int repeat = 100;\n"
+    assert shrink_sources(tmp_path, second) == [
+        "N 16384 -> 2048", "DATAXSIZE 64 -> 16", "LIMIT 400 -> 50", "bytes 1048576 -> 131072", "big 1562 -> 195", "width 64 -> 16", "n 128 -> 64", "size 2097152 -> 262144",
+    ]  # fmt: skip
 
 
 class Answers(Steps):
@@ -148,9 +152,26 @@ def test_who_begins_smaller_comes_to_the_arguments_as_they_are_last(tmp_path: Pa
 def test_what_is_late_is_not_tried_larger_and_leaves_time_for_its_source(tmp_path: Path) -> None:
     asked: list[str] = []
     steps = Answers(lambda c: late(10.0) if not asked else Step("", "PASS", 2.0))
-    ran = run_to_end([["./main", "64000"]], tmp_path, steps, 40.0, lambda: asked.append("") or "N 9 -> 1", 64)  # type: ignore[func-returns-value]
+    ran = run_to_end([["./main", "64000"]], tmp_path, steps, 40.0, [lambda: asked.append("") or "N 9 -> 1"], 64)  # type: ignore[func-returns-value]
     assert [command[1] for command, _ in steps.asked] == ["1000", "125", "125"]
     assert ran.size == "arguments / 512, N 9 -> 1" and steps.asked[-1][1] == pytest.approx(20.0)
+
+
+def test_the_source_is_made_smaller_by_degrees(tmp_path: Path) -> None:
+    """The row says both; the second has the time that the first leaves, and what stopped it there is what is said."""
+    made: list[str] = []
+
+    def degree(said: str) -> Callable[[], str]:
+        return lambda: made.append(said) or said  # type: ignore[func-returns-value]
+
+    degrees = [degree("N 9000 -> 140"), degree("N 140 -> 32")]
+    steps = Answers(lambda c: Step("", "PASS", 2.0) if len(made) == 2 else late(10.0))
+    ran = run_to_end([["./main"]], tmp_path, steps, 40.0, degrees)
+    assert ran.step.ended_well and ran.size == "N 9000 -> 140, N 140 -> 32"
+    assert [limit for _, limit in steps.asked] == [pytest.approx(10.0), pytest.approx(15.0), pytest.approx(20.0)]
+    steps = Answers(lambda c: late(10.0) if len(steps.asked) < 3 else Step("exit code 1", "", 0.1))
+    ran = run_to_end([["./main"]], tmp_path, steps, 40.0, degrees)
+    assert ran.step.cause == "not at its end in time; when made smaller: exit code 1" and ran.size == ""
 
 
 def test_a_failure_as_given_is_one_unless_memory_was_short(tmp_path: Path) -> None:

@@ -23,12 +23,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from kernelwright.bench.programs.building import BUILD_S, build, made, run_commands, toolkit
 from kernelwright.bench.programs.projects import Project, copied, drawn, projects
 from kernelwright.bench.programs.rows import STATE, Rows
-from kernelwright.bench.programs.shrinking import shrink_sources
+from kernelwright.bench.programs.shrinking import DEGREES, Degree, shrink_sources
 from kernelwright.bench.programs.steps import Step, Steps
 from kernelwright.bench.programs.tries import Run, run_to_end
 from kernelwright.bench.result import Measured, Row, Say
@@ -37,8 +38,6 @@ from kernelwright.lazy_dataclasses import dataclass
 DEVICE = "h200"
 YES, NO, NEEDS_DATA = "yes", "no", "needs data"
 CLEAN, FINDINGS, LATE = "clean", "findings", "late"
-SHRUNK = 64
-"""What sizes in sources are divided by."""
 PROBES = Path(__file__).parent / "probes"
 ABSENT = PROBES / "absent"
 """Of features that are not there."""
@@ -198,13 +197,13 @@ def _row(project: Project, steps: Steps, manner: Manner) -> Row:
             return row
         given = run_commands(project, at, steps, programs)
 
-        may_shrink = manner.shrinks and bool(shrink_sources(at, SHRUNK, writes=False))
-
-        def shrunk() -> str:
-            changes = shrink_sources(at, SHRUNK)
+        def shrunk(degree: Degree) -> str:
+            changes = shrink_sources(at, degree)
             return ", ".join(changes) if changes and _built_anew(project, at, steps, manner) else ""
 
-        ran = run_to_end(given, at, steps, manner.limit_s, shrunk if may_shrink else None, manner.first_divisor)
+        degrees = [d for d in DEGREES if manner.shrinks and shrink_sources(at, d, writes=False)]
+        shrinks = [partial(shrunk, degree) for degree in degrees]
+        ran = run_to_end(given, at, steps, manner.limit_s, shrinks, manner.first_divisor)
         row["run s"] = round(ran.seconds, 1)
         if not ran.step.ended_well:
             row["ran"] = NEEDS_DATA if ran.missing else NO

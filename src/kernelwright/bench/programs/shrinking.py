@@ -7,7 +7,8 @@ int repeat = 100;          -> int repeat = 1;             how often something is
 for (n = 64; n <= 8192;    -> for (n = 64; n <= 128;      the end of a loop, not below where it begins
 
 A number up to ``KEPT`` is left alone: a mode, a width of a tile, a count of layers. A program that is built smaller may be another
-program; therefore the row says what was changed.
+program; therefore the row says what was changed. What is still late, or fails at that size, is made smaller by a second degree, in which
+smaller numbers are sizes, too, and odd ones.
 """
 
 from __future__ import annotations
@@ -17,12 +18,27 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kernelwright.cuda.host import LANGUAGES
+from kernelwright.lazy_dataclasses import dataclass
 
 KEPT = 16
-LARGE, LEAST = 1024, 128
-"""From which on a constant is a size rather than a shape of a block or a table, and what it is not made smaller than."""
-LARGE_BY_NAME, LEAST_BY_NAME = 256, 64
-"""The same where the name says that it is one."""
+
+
+@dataclass(frozen=True)
+class Degree:
+    """How constants are made smaller: by a divisor, those from ``large`` on, to no less than ``least``: below it is rather the shape of
+    a block or a table. ``by_name``: the same two where the name says that it is a size. ``odd``: odd numbers, too, which are rather of
+    a generator of random ones."""
+
+    divisor: int
+    large: int
+    least: int
+    by_name: tuple[int, int]
+    odd: bool = False
+
+
+DEGREES = (Degree(64, 1024, 128, (256, 64)), Degree(8, 256, 32, (64, 16), odd=True))
+"""One after the other, each upon what the one before left."""
+
 _HEADERS = (".h", ".hpp", ".cuh", ".hh", ".inc")
 _TYPE = r"(?:unsigned|signed|long|int|short|size_t|u?int\d+_t|uint|ulong)"
 _VALUE = r"(?P<value>\de\d|\(?\s*\d[\dxXa-fA-F]*[uUlL]*(?:\s*(?:\*|<<)\s*\d+[uUlL]*)*\s*\)?)"
@@ -34,6 +50,7 @@ _ARGUMENT = re.compile(r"^(?P<before>(?:--?[\w-]+=)?)(?P<number>\d+)$")
 _LOOP = re.compile(
     rf"(?P<before>\bfor\s*\(\s*(?:{_TYPE}\s+)*(?P<name>\w+)\s*=\s*(?P<from>\d+)\s*;\s*(?P=name)\s*<=?\s*){_VALUE}(?P<after>\s*;)"
 )
+_LOOP_BEGINS = re.compile(r"\bfor\s*\(\s*(?:\w+\s+)*$")
 _SIZE = re.compile(r"size|dim|width|height|num|count|length|^n_?[xyz]?$|^[wh]$|points|particles|elements|samples", re.I)
 _SHAPE = re.compile(r"block|thread|tile|warp|mask|seed|align|version|max_?len", re.I)
 _REPEATED = re.compile(
@@ -51,7 +68,7 @@ def _divided(found: re.Match[str], divisor: int) -> str:
     return f"{found['before']}{max(1, number // divisor) if number > KEPT else found['number']}"
 
 
-def shrink_sources(folder: Path, divisor: int, *, writes: bool = True) -> list[str]:
+def shrink_sources(folder: Path, degree: Degree, *, writes: bool = True) -> list[str]:
     """Makes constants of the sources below ``folder`` smaller, where they lie: sizes are divided, repetitions become 1.
 
     Returns what was changed, each once: ``["N 1048576 -> 16384"]``; without ``writes`` what would be.
@@ -63,28 +80,34 @@ def shrink_sources(folder: Path, divisor: int, *, writes: bool = True) -> list[s
         text = path.read_bytes().decode("latin-1")  # every byte is a character, and comes back as it was
         changed = text
         for pattern in (_DEFINE, _VARIABLE, _LOOP):
-            changed = pattern.sub(lambda found: _smaller(found, divisor, changes), changed)
+            changed = pattern.sub(lambda found: _smaller(found, degree, changes), changed)
         if writes and changed != text:
             path.write_bytes(changed.encode("latin-1"))
     return list(changes)
 
 
-def _smaller(found: re.Match[str], divisor: int, changes: dict[str, None]) -> str:
+def _smaller(found: re.Match[str], degree: Degree, changes: dict[str, None]) -> str:
     number, name = _number(found["value"]), found["name"]
     begin = int(found.groupdict().get("from") or 0)
-    if number is None or number >= 1 << 40:
+    if number is None or number >= 1 << 40 or _begins_a_loop(found):
         return found[0]
     if _REPEATED.search(name):
         smaller = 1
-    elif _SHAPE.search(name) or _is_of_a_generator(number):
+    elif _SHAPE.search(name) or (_is_of_a_generator(number) and not degree.odd):
         return found[0]
     else:
-        large, least = (LARGE_BY_NAME, LEAST_BY_NAME) if _SIZE.search(name) else (LARGE, LEAST)
-        smaller = max(least, number // divisor, begin) if number >= large else number
+        large, least = degree.by_name if _SIZE.search(name) else (degree.large, degree.least)
+        smaller = max(least, number // degree.divisor, begin) if number >= large else number
     if smaller >= number:
         return found[0]
     changes[f"{name} {number} -> {smaller}"] = None
     return f"{found['before']}{smaller}{found['after']}"
+
+
+def _begins_a_loop(found: re.Match[str]) -> bool:
+    """Where its variable begins: that is no size, and the loop's end is at least as large."""
+    line = found.string.rfind("\n", 0, found.start()) + 1
+    return found.re is _VARIABLE and bool(_LOOP_BEGINS.search(found.string, line, found.start()))
 
 
 def _is_of_a_generator(number: int) -> bool:

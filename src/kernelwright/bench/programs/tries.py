@@ -67,10 +67,10 @@ def ways_to_run(given: Sequence[Sequence[str]], first: int = 1) -> list[Way]:
 
 
 def run_to_end(
-    given: Sequence[Sequence[str]], at: Path, steps: Steps, limit_s: float, shrunk: Callable[[], str] | None = None,
+    given: Sequence[Sequence[str]], at: Path, steps: Steps, limit_s: float, shrinks: Sequence[Callable[[], str]] = (),
     first_divisor: int = 1,
 ) -> Run:  # fmt: skip
-    """``shrunk``: makes the program itself smaller and builds it anew, and says how; empty when it cannot."""
+    """``shrinks``: each makes the program itself smaller than the one before and builds it anew, and says how; empty when it cannot."""
     ways = ways_to_run(given, first_divisor)
     smallest = max(ways, key=lambda way: way.divisor)
     left = limit_s
@@ -79,7 +79,7 @@ def run_to_end(
     for way in ways:
         if way.divisor < late_from:
             continue  # it is larger than one that was late
-        is_last = shrunk is None and way is (smallest if late_from else ways[-1])
+        is_last = not shrinks and way is (smallest if late_from else ways[-1])
         done = _tried(way.size, way.commands, at, steps, left if is_last else limit_s / 4)
         left -= done.seconds
         if done.step.ended_well or (not way.size and not done.step.is_late and not _TOO_LARGE.search(_all_said(done))):
@@ -91,12 +91,16 @@ def run_to_end(
             why = done.step.cause
         if left <= limit_s / 20:
             break
-    size = shrunk() if shrunk and left > limit_s / 20 else ""
-    if size:
-        done = _tried(size, smallest.commands, at, steps, left)
-        if done.step.ended_well:
-            return replace(done, size=", ".join(filter(None, (smallest.size, size))))
-        why = done.step.cause if not done.step.is_late else why
+    sizes = [smallest.size] if smallest.size else []
+    for number, shrink in enumerate(shrinks, start=1):
+        size = shrink() if left > limit_s / 20 else ""
+        if size:
+            sizes.append(size)
+            done = _tried(size, smallest.commands, at, steps, left if number == len(shrinks) else left / 2)
+            left -= done.seconds
+            if done.step.ended_well:
+                return replace(done, size=", ".join(sizes))
+            why = done.step.cause if not done.step.is_late else why
     assert first is not None
     return _because(first, why)
 
