@@ -9,11 +9,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from kernelwright.calibration import Calibration
 from kernelwright.codegen.cost.block_weights import Weights, weigh
 from kernelwright.codegen.cost.scoreboard_steps import Step
+from kernelwright.codegen.cost.slow_paths import slow_label
 from kernelwright.codegen.machine.assemble import find_assemblers
 from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.device.arena import Arena
@@ -180,12 +182,45 @@ def test_7_reading_outside_a_buffer_gains_no_time(device: Device) -> None:
 
 
 @needs_assembler
-def test_7_slow_paths_are_nobodys() -> None:
+def test_7_slow_paths_are_no_blocks() -> None:
     """A square root and a quotient: under 60 machine instructions in line, and a hundred that few executions enter."""
     w = weigh(emit_ptx(optimised(), ARCH), "half_warp", ARCH, block_labels(module()))
     assert w.cold > 60
     inline = {label: sum(len(s) for s in segments) for (_, label), segments in w.blocks.items()}
+    assert inline.pop(slow_label("if.then")) == 26
     assert max(inline.values()) < 60 and sum(inline.values()) == w.instructions
+
+
+@needs_assembler
+def test_7_a_slow_path_is_paid_by_the_warps_that_take_it(device: Device) -> None:
+    """A third of nothing takes as long as a third of infinity, and longer than a third of one; elsewhere as in line 38."""
+    w = weigh(emit_ptx(optimised(), ARCH), "half_warp", ARCH, block_labels(module()))
+    y = device.floats(32 * 128, "y")
+    found = []
+    for value in (1.0, 0.0, np.inf):
+        device.arena.view(y, np.float32)[:] = value
+        found.append(estimate(device.observe("half_warp", 32, 128, [y]), w, H100))
+    one, zero, infinite = found
+    assert zero.time_us == infinite.time_us > one.time_us
+    more = sum(zero.instructions.values()) - sum(one.instructions.values())
+    assert more == 26 * 32 * 4  # a slow path in each warp
+    assert sum(c.cycles for c in zero.lines if c.line == 38) > sum(c.cycles for c in one.lines if c.line == 38)
+
+
+@needs_assembler
+def test_7_slow_paths_of_a_launch_that_was_not_followed_take_their_time(device: Device) -> None:
+    """Its paths are those of the launch that was, whose data were others."""
+    w = weigh(emit_ptx(optimised(), ARCH), "half_warp", ARCH, block_labels(module()))
+    y = device.floats(32 * 128, "y")
+    plain = device.observe("half_warp", 32, 128, [y])
+    device.arena.view(y, np.float32)[:] = 0
+    slow = device.observe("half_warp", 32, 128, [y])
+    lent = replace(slow, trace=plain.trace)
+
+    def latency(seen: Observed) -> float:
+        return next(t.cycles for t in estimate(seen, w, H100).terms if t.name == "latency")
+
+    assert latency(plain) < latency(lent) == pytest.approx(latency(slow), rel=0.05)
 
 
 def test_7_a_tail_is_paid_not_scaled_away() -> None:

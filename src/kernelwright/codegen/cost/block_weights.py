@@ -17,11 +17,12 @@ from typing import Literal
 from kernelwright.codegen.cost.ptx_counts import origins
 from kernelwright.codegen.cost.ptx_steps import has_register_address, pressure, steps_of
 from kernelwright.codegen.cost.scoreboard_steps import Segments, Step, split_at_barriers
+from kernelwright.codegen.cost.slow_paths import slow_paths
 from kernelwright.codegen.machine.assemble import Assembler, Cubin, assemble
 from kernelwright.codegen.machine.block_counts import MachineModule, Placed, machine_code
 from kernelwright.codegen.machine.resources import Resources, resources
-from kernelwright.codegen.machine.sass import BARRIER
-from kernelwright.codegen.ptx_text import PtxFunction, PtxInstruction, read_ptx
+from kernelwright.codegen.machine.sass import BARRIER, RANGE_CHECK
+from kernelwright.codegen.ptx_text import Position, PtxFunction, PtxInstruction, read_ptx
 from kernelwright.codegen.source_lines import user_position
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.lazy_dataclasses import dataclass
@@ -30,14 +31,15 @@ from kernelwright.target import stand_ins
 Source = Literal["machine code", "ptx"]
 Labels = Mapping[str, Collection[str]]
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
+_ROUNDED = re.compile(r"div\.rn(\.ftz)?\.f32")
 COUNTERS = 6
 """Of a warp, in machine code."""
 
 
 @dataclass(frozen=True)
 class Weights:
-    """``blocks``: steps by (function, label of the IR block), cut behind each barrier. A block that is missing costs nothing
-    of its own.
+    """``blocks``: steps by (function, label of the IR block), cut behind each barrier; and what the slow path of a block's division
+    costs (``slow_paths.py``). A block that is missing costs nothing of its own.
 
     ``slots`` is how many results the steps number. ``instructions`` counts what is charged to blocks and ``cold`` what
     few executions enter. ``registers_from`` says whether the assembler counted the registers or we did.
@@ -138,6 +140,10 @@ def _from_code(
         for function in reached
         for label, placed in function.blocks.items()
     }
+    for function in reached:
+        checks = (p for placed in function.blocks.values() for p in placed if p.instruction.opcode == RANGE_CHECK)
+        paths = slow_paths((p.block, user_position(p.ptx.source) if p.ptx else None) for p in checks)
+        blocks |= {(function.name, label): steps for label, steps in paths.items()}
     instructions, cold = sum(f.size for f in reached), sum(len(f.cold) for f in reached)
     return Weights(kernel, "machine code", arch, blocks, COUNTERS, instructions, cold, found, "machine code")
 
@@ -172,6 +178,7 @@ def _names_constants(ptx: PtxInstruction | None) -> bool:
 def _from_ptx(functions: tuple[PtxFunction, ...], kernel: str, arch: str, labels: Labels | None) -> Weights:
     blocks: dict[tuple[str, str], list[Step]] = {}
     slots: dict[str, int] = {}
+    divisions: list[tuple[str, str, Position | None]] = []
     registers = 0
     for function in _own(functions, kernel):
         origin = origins(function, (labels or {}).get(function.name))
@@ -179,7 +186,14 @@ def _from_ptx(functions: tuple[PtxFunction, ...], kernel: str, arch: str, labels
         for block in function.blocks:
             label = origin[block.label]
             blocks.setdefault((function.name, label), []).extend(steps_of(block, function.name, label, slots))
+            divisions += [
+                (function.name, label, user_position(each.source))
+                for each in block.instructions
+                if _ROUNDED.match(each.opcode)
+            ]
     cut = {key: split_at_barriers(steps) for key, steps in blocks.items()}
+    for name, label, position in divisions:
+        cut |= {(name, slow): steps for slow, steps in slow_paths([(label, position)]).items()}
     guessed = Resources(kernel, registers, 0, 0, None, None, 0, 0)
     return Weights(
         kernel, "ptx", arch, cut, max(1, len(slots)), sum(len(steps) for steps in blocks.values()), 0, guessed, "ptx"

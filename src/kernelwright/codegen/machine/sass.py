@@ -46,6 +46,8 @@ OPCODES: dict[str, tuple[int, ...]] = {
     "branch": (0x11B, 0x141, 0x142, 0x143, 0x144, 0x145, 0x146, 0x147, 0x148, 0x149, 0x14D, 0x150, 0x158, 0x15B, 0x15C, 0x15D),
 }  # fmt: skip
 
+RANGE_CHECK = 0x102
+"""FCHK: whether the short code of a division can round the quotient of its operands."""
 NOTHING = 0x118
 """NOP: what fills a section up."""
 HALF_AS_MOVE = 0x435
@@ -65,7 +67,7 @@ PIPE_OF_OPCODE = (
     | dict.fromkeys((0x008, 0x009, 0x00A, 0x00B), "alu")  # FSEL, FMNMX, FSET, FSETP
     | dict.fromkeys((0x100, 0x101, 0x109), "xu")  # FLO, BREV, POPC
     # FCHK, before a division, which takes 17.2 cycles of a quarter on an H200, twice what its reciprocal does (docs/decisions/0036).
-    | dict.fromkeys((0x102,), "xu")
+    | dict.fromkeys((RANGE_CHECK,), "xu")
     | dict.fromkeys((0x045, 0x03E), "alu")  # I2FP, F2FP
     | dict.fromkeys((0x006,), "alu")  # VOTE
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kernelwright.codegen.simt.analyses.address_spaces import infer_spaces
 from kernelwright.codegen.simt.emission.emitter import Emitter
+from kernelwright.codegen.simt.emission.slow_quotients import dividing_blocks
 from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.codegen.simt.program.control_flow import arrange, note_uses
 from kernelwright.codegen.simt.program.flatten import flatten
@@ -14,12 +15,14 @@ from kernelwright.errors import CompileError
 from kernelwright.ir.module import BasicBlock, Instruction, Module
 from kernelwright.lazy_dataclasses import dataclass
 
+NO_PART = -1
+
 
 @dataclass(frozen=True)
 class BlockInfo:
     """A counted block: part ``part`` of the IR block ``origin`` of ``function``, instructions ``start`` to ``end``.
 
-    Part 0 runs as often as the IR block. ``origin`` is ``None`` for a block the lowering made.
+    Part 0 runs as often as the IR block; ``NO_PART`` of it is no run of it. ``origin`` is ``None`` for a block the lowering made.
     """
 
     function: str
@@ -29,6 +32,8 @@ class BlockInfo:
     end: int
     whole: bool
     """Whether it always runs with all lanes of the warp, so that lanes are not counted."""
+    is_slow_path: bool = False
+    """Whether it counts the slow paths that the block's divisions take."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +156,10 @@ def _tables(module: Module, program: Program, emitter: Emitter, text: str, optio
         blocks=tuple(
             BlockInfo(b.function, b.origin, b.part, b.start, b.end, options.geometry.full and b not in partial)
             for b in program.blocks
+        )
+        + tuple(
+            BlockInfo(b.function, b.origin, NO_PART, b.start, b.start, False, is_slow_path=True)
+            for b in dividing_blocks(program)
         ),
         accesses=tuple(
             AccessInfo(

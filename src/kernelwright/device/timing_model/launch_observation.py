@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from kernelwright.codegen.cost.slow_paths import slow_label
 from kernelwright.codegen.simt.launching.launch_result import LaunchResult
 from kernelwright.codegen.simt.launching.watching import Caches, Watch
 from kernelwright.codegen.simt.lower import AccessInfo, BlockInfo, HostKernel
@@ -115,15 +116,18 @@ def _blocks(kernel: HostKernel, result: LaunchResult, names: _Names) -> tuple[Bl
     first: dict[tuple[str, BasicBlock | None, int], int] = {}
     barriers = [_barriers_before(b) for b in kernel.blocks]
     for info, n in zip(kernel.blocks, barriers, strict=True):
+        if info.is_slow_path:
+            continue
         key = (info.function, info.origin, n)
         first[key] = min(first.get(key, info.start), info.start)
     executions, lanes = result.executions.tolist(), result.lanes.tolist()
     return tuple(
         BlockCount(
             function=info.function,
-            label=names.label(info.origin),
+            label=slow_label(names.label(info.origin)) if info.is_slow_path else names.label(info.origin),
             barriers=n,
-            starts=info.origin is not None and first[info.function, info.origin, n] == info.start,
+            starts=info.is_slow_path
+            or (info.origin is not None and first[info.function, info.origin, n] == info.start),
             executions=executions[i],
             lanes=lanes[i],
         )
@@ -132,7 +136,7 @@ def _blocks(kernel: HostKernel, result: LaunchResult, names: _Names) -> tuple[Bl
 
 
 def _barriers_before(info: BlockInfo) -> int:
-    if info.origin is None:
+    if info.origin is None or info.is_slow_path:
         return 0
     return sum(is_barrier(i) for i in info.origin.instructions[: info.start])
 

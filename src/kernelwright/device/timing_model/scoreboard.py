@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from kernelwright.codegen.cost.block_weights import Weights
 from kernelwright.codegen.cost.scoreboard_steps import Step
+from kernelwright.codegen.cost.slow_paths import is_slow_label
 from kernelwright.device.timing_model import native_loops
 from kernelwright.device.timing_model.counters import BlockCount, BlockTrace, Observed
 from kernelwright.device.timing_model.request_waits import Columns, Numbers, OwnWaits, columns_of, own_waits
@@ -150,7 +151,7 @@ class WatchedWarps:
         # Watched blocks may do more or less than the others: what all did is known exactly.
         n = len(times)
         return Scoreboard(
-            self._scale * sum(t.path for t in times) / n,
+            self._scale * sum(t.path for t in times) / n + self._unseen_slow_paths,
             self._scale * sum(t.barriers for t in times) / n,
             self._scale * sum(t.barrier_cycles for t in times) / n,
             _shares(cost),
@@ -160,6 +161,19 @@ class WatchedWarps:
     @cached_property
     def _scale(self) -> float:
         return _work(self._layout, self._observed, self._followed)
+
+    @cached_property
+    def _unseen_slow_paths(self) -> float:
+        """Cycles of a warp in slow paths of divisions, beyond those of the warps that were followed: other data have others."""
+        layout, observed = self._layout, self._observed
+        slow = [i for i, b in enumerate(observed.blocks) if is_slow_label(b.label)]
+        if not slow:
+            return 0.0
+        paths = [path for block in self._followed for path in block.paths if len(path)]
+        taken = (np.bincount(np.concatenate(paths), minlength=len(observed.blocks)) / len(paths)).tolist()
+        more = [observed.blocks[i].executions / observed.warps - taken[i] for i in slow]
+        lengths = [sum(step.stall for step in layout.steps[slice(*layout.ranges[i])]) for i in slow]
+        return float(np.dot(more, lengths))
 
     def _with_latencies(self, factor: float) -> tuple[npt.NDArray[np.void], Numbers | None]:
         """The steps, and each execution's waits; a memory instruction waits as long as the accesses of its block do."""
@@ -201,11 +215,12 @@ def _shares(cost: npt.NDArray[np.float64] | native_loops.Integers) -> dict[int, 
 
 
 def _work(layout: Layout, observed: Observed, trace: Sequence[BlockTrace]) -> float:
-    """Steps of the mean warp of the launch over steps of the mean warp that was followed.
+    """Steps of the mean warp of the launch over steps of the mean warp that was followed, slow paths of divisions left out.
 
     By warp, not by block: a log that is full ends in the middle of a block.
     """
-    size = np.array([end - start for start, end in layout.ranges] or [0], np.float64)
+    pieces = zip(layout.ranges, observed.blocks, strict=True)
+    size = np.array([0 if is_slow_label(b.label) else end - start for (start, end), b in pieces] or [0], np.float64)
     every = sum(size[i] * b.executions for i, b in enumerate(observed.blocks)) / observed.warps
     paths = [path for block in trace for path in block.paths if len(path)]
     seen = sum(float(size[path].sum()) for path in paths) / len(paths)

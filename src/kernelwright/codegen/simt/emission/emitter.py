@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 from kernelwright.codegen.simt.analyses.divergence import Divergence
 from kernelwright.codegen.simt.analyses.uniformity import V
-from kernelwright.codegen.simt.emission import arithmetic, memory_access, struct_offsets, warp_cooperation
+from kernelwright.codegen.simt.emission import arithmetic, slow_quotients, struct_offsets, warp_cooperation
+from kernelwright.codegen.simt.emission.accesses import memory_access
 from kernelwright.codegen.simt.emission.jumps_and_barriers import ENDS
 from kernelwright.codegen.simt.emission.lane_control import LaneControl
 from kernelwright.codegen.simt.emission.lane_values import Lanes
@@ -28,6 +29,9 @@ class Emitter:
     def __init__(self, program: Program, control: Divergence, options: SimtOptions) -> None:
         self.e = Lanes(program, options)
         self.control = LaneControl(self.e, control)
+        dividing = slow_quotients.dividing_blocks(program)
+        self.slow_paths = {block.id: len(program.blocks) + n for n, block in enumerate(dividing)}
+        """Behind all blocks, where the slow paths of a block's divisions are counted."""
 
     def function(self) -> str:
         """The whole text."""
@@ -144,6 +148,8 @@ class Emitter:
             self._trace(k)
         for op in block.ops:
             self.operation(op)
+        if e.slow:
+            self._slow_quotients(e.slow, self.slow_paths[k])
         ENDS[block.term.code](self.control, block, block.term)
 
     def _count(self, k: int) -> None:
@@ -160,6 +166,33 @@ class Emitter:
                 value = e.let(f"zext i32 {e.let(f'call i32 @llvm.ctpop.i32(i32 {amount})')} to i64")
             old = e.let(f"load i64, ptr {pointer}")
             e.line(f"store i64 {e.let(f'add i64 {old}, {value}')}, ptr {pointer}")
+
+    def _slow_quotients(self, masks: list[str], k: int) -> None:
+        """Counts the divisions whose lanes take the slow path as executions of ``k``; mostly there are none."""
+        e = self.e
+        some = masks[0]
+        for mask in masks[1:]:
+            some = e.let(f"or i32 {some}, {mask}")
+        tell, on = e.fresh_label("slow"), e.fresh_label("on")
+        e.line(f"br i1 {e.let(f'icmp ne i32 {some}, 0')}, label %{tell}, label %{on}, !prof !0")
+        e.label(tell)
+        e.declare("llvm.ctpop.i32", "i32 (i32)")
+        counts = e.context("counts", "ptr", 0, 8)
+        for mask in masks:
+            one, past = e.fresh_label("slow"), e.fresh_label("on")
+            e.line(f"br i1 {e.let(f'icmp ne i32 {mask}, 0')}, label %{one}, label %{past}")
+            e.label(one)
+            lanes = e.let(f"call i32 @llvm.ctpop.i32(i32 {mask})")
+            for offset, value in ((0, "1"), (1, e.let(f"zext i32 {lanes} to i64"))):
+                pointer = e.let(f"getelementptr i64, ptr {counts}, i64 {2 * k + offset}")
+                old = e.let(f"load i64, ptr {pointer}")
+                e.line(f"store i64 {e.let(f'add i64 {old}, {value}')}, ptr {pointer}")
+            if e.options.trace:
+                self._trace(k)
+            e.line(f"br label %{past}")
+            e.label(past)
+        e.line(f"br label %{on}")
+        e.label(on)
 
     def _trace(self, k: int) -> None:
         """Tell who watches that this warp runs the block."""
@@ -182,6 +215,8 @@ class Emitter:
             handler(self.e, op)
         else:
             arithmetic.operation(self.e, op)
+        if self.e.options.counters and slow_quotients.is_rounded(op):
+            slow_quotients.note(self.e, op)
 
 
 def _clock(e: Lanes, op: Op) -> None:

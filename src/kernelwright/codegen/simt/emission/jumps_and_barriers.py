@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kernelwright.codegen.simt.emission import memory_access, warp_cooperation
+from kernelwright.codegen.simt.emission import warp_cooperation
+from kernelwright.codegen.simt.emission.accesses import memory_access
 from kernelwright.codegen.simt.emission.lane_control import LaneControl
 from kernelwright.codegen.simt.emission.representation import splat
 from kernelwright.codegen.simt.program.program import Block, Op

@@ -39,6 +39,8 @@ class Lanes(Writer):
         self.mirror_slots: dict[Var, str] = {}
         self.mask = "-1"
         self.mask_vector: str | None = None
+        self.slow: list[str] = []
+        """Of each division of the block so far, its lanes that take the slow path."""
         self.compared: dict[str, int] = {}
         """Bits per lane that a condition was made of, by its name: how it reads most cheaply as a mask."""
         self.lane_ranges: list[tuple[str, str, str, str]] | None = None
@@ -51,6 +53,7 @@ class Lanes(Writer):
         """Nothing is known yet in a new block."""
         self.block, self.cur = block, {}
         self.lane_ranges = self.mask_vector = None
+        self.slow = []
         self.roots, self.lane_offsets = {}, {}
 
     # -- values

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kernelwright.codegen.simt.analyses.uniformity import V
-from kernelwright.codegen.simt.emission import memory_access, struct_offsets
+from kernelwright.codegen.simt.emission import struct_offsets
+from kernelwright.codegen.simt.emission.accesses import memory_access
 from kernelwright.codegen.simt.emission.lane_values import Lanes
 from kernelwright.codegen.simt.emission.number_or_lanes import Width
 from kernelwright.codegen.simt.emission.representation import Rep, lane_constants, splat

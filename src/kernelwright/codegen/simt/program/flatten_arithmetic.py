@@ -12,10 +12,14 @@ from typing import Any
 from kernelwright.codegen.fused_products import Fused
 from kernelwright.codegen.simt.program.flattening_context import FlatteningContext, Row
 from kernelwright.codegen.simt.program.lane_scalars import scalars, slice_of
-from kernelwright.codegen.simt.program.program import Const, Operand, bits_of, integer, is_float
+from kernelwright.codegen.simt.program.program import ROUNDED, Const, Operand, bits_of, integer, is_float
 from kernelwright.errors import CompileError
 from kernelwright.ir.module import Instruction
 from kernelwright.ir.opcodes import BINARY
+
+ONE = frozenset({"1.0", "1.000000e+00"})
+APPROXIMATE = frozenset({"fast", "afn", "arcp"})
+"""Flags with which code generation makes another division."""
 
 
 def _binary(flat: FlatteningContext, instruction: Instruction) -> None:
@@ -29,8 +33,19 @@ def _binary(flat: FlatteningContext, instruction: Instruction) -> None:
     left, right = (flat.row(v) for v in instruction.operands)
     flat.set(
         instruction,
-        [flat.emit(instruction.opcode, (a, b), t.type) for a, b, t in zip(left, right, types, strict=True)],
+        [
+            flat.emit(instruction.opcode, (a, b), t.type, _rounded(instruction, a, t.type))
+            for a, b, t in zip(left, right, types, strict=True)
+        ],
     )
+
+
+def _rounded(instruction: Instruction, dividend: Operand, type: str) -> str | None:
+    """The detail of a division whose quotient must be the nearest number. Code generation knows no other way for those without flags;
+    reciprocals are another instruction."""
+    is_one = isinstance(dividend, Const) and dividend.text in ONE
+    is_exact = instruction.opcode == "fdiv" and type == "float" and not APPROXIMATE.intersection(instruction.flags)
+    return ROUNDED if is_exact and not is_one else None
 
 
 def _fused(flat: FlatteningContext, fused: Fused, types: tuple[Any, ...]) -> Row:

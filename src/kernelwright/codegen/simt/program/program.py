@@ -39,6 +39,10 @@ def is_float(type: str) -> bool:
     return type in FLOAT_BITS
 
 
+ROUNDED = "rounded"
+"""The detail of a division whose quotient is the nearest number: it may take a slow path."""
+
+
 class Const:
     """A number known now. ``text`` is how LLVM writes it; ``value`` is the signed integer, ``None`` for floats."""
 

@@ -7,11 +7,12 @@ access of a launch that is watched, for which it hands out sites that never matc
 from __future__ import annotations
 
 from kernelwright.codegen.simt.analyses.uniformity import V
-from kernelwright.codegen.simt.emission import runtime_rows, struct_offsets
-from kernelwright.codegen.simt.emission.access_address import ADDRESSES, INDEXED, Address
-from kernelwright.codegen.simt.emission.inline_access import One, Way, site
-from kernelwright.codegen.simt.emission.inline_neighbours import Own, Row
-from kernelwright.codegen.simt.emission.inline_strides import Steps
+from kernelwright.codegen.simt.emission import struct_offsets
+from kernelwright.codegen.simt.emission.accesses import runtime_rows
+from kernelwright.codegen.simt.emission.accesses.access_address import ADDRESSES, INDEXED, Address
+from kernelwright.codegen.simt.emission.accesses.inline_access import One, Way, site
+from kernelwright.codegen.simt.emission.accesses.inline_neighbours import Own, Row
+from kernelwright.codegen.simt.emission.accesses.inline_strides import Steps
 from kernelwright.codegen.simt.emission.lane_values import Lanes
 from kernelwright.codegen.simt.emission.representation import stored
 from kernelwright.codegen.simt.program.program import Access, Op, bytes_of

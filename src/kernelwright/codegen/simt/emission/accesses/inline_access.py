@@ -16,7 +16,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from kernelwright.codegen.simt.emission import struct_offsets
-from kernelwright.codegen.simt.emission.access_address import Address
+from kernelwright.codegen.simt.emission.accesses.access_address import Address
 from kernelwright.codegen.simt.emission.lane_values import Lanes
 from kernelwright.codegen.simt.emission.representation import stored
 from kernelwright.codegen.simt.program.program import Access

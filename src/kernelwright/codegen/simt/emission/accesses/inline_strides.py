@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from kernelwright.codegen.simt.emission.access_address import Address
-from kernelwright.codegen.simt.emission.inline_access import LOCAL, SECTOR_SHIFT, SHARED, Way, add_to, suffix
+from kernelwright.codegen.simt.emission.accesses.access_address import Address
+from kernelwright.codegen.simt.emission.accesses.inline_access import LOCAL, SECTOR_SHIFT, SHARED, Way, add_to, suffix
 from kernelwright.codegen.simt.emission.lane_values import Lanes
 from kernelwright.codegen.simt.emission.representation import stored
 from kernelwright.codegen.simt.program.program import Access

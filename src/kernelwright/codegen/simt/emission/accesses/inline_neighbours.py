@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from kernelwright.codegen.simt.emission.access_address import Address
-from kernelwright.codegen.simt.emission.inline_access import (
+from kernelwright.codegen.simt.emission.accesses.access_address import Address
+from kernelwright.codegen.simt.emission.accesses.inline_access import (
     LOCAL,
     SECTOR_SHIFT,
     SHARED,

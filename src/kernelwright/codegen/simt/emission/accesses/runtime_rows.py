@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from kernelwright.codegen.simt.analyses.uniformity import Shape, U, V
 from kernelwright.codegen.simt.emission import struct_offsets
-from kernelwright.codegen.simt.emission.access_address import Address
-from kernelwright.codegen.simt.emission.inline_access import LOCAL, SHARED, site
+from kernelwright.codegen.simt.emission.accesses.access_address import Address
+from kernelwright.codegen.simt.emission.accesses.inline_access import LOCAL, SHARED, site
 from kernelwright.codegen.simt.emission.lane_values import Lanes
 from kernelwright.codegen.simt.emission.representation import stored
 from kernelwright.codegen.simt.program.program import Access, bits_of, bytes_of
