@@ -18,6 +18,7 @@ Bits = np.ndarray[tuple[int], np.dtype[np.uint32]]
 KERNELS = """
 #define I (blockIdx.x * blockDim.x * blockDim.y + threadIdx.y * blockDim.x + threadIdx.x)
 extern "C" __global__ void every(float *a, float *b, float *o, int n) { o[I] = a[I] / b[I]; }
+extern "C" __global__ void by_name(float *a, float *b, float *o, int n) { o[I] = __fdiv_rn(a[I], b[I]); }
 extern "C" __global__ void guarded(float *a, float *b, float *o, int n) { int i = I; if (i % 3 != 1 && i < n) o[i] = a[i] / b[i]; }
 extern "C" __global__ void by_row(float *a, float *b, float *o, int n) { o[I] = a[threadIdx.y] / b[threadIdx.y]; }
 extern "C" __global__ void alike(float *a, float *b, float *o, int n) { float q = a[n] / b[n]; if (I % 3) o[I] = q; }
@@ -54,7 +55,7 @@ SHAPES = {"wide": (4, (192, 1, 1)), "tile": (12, (8, 8, 1)), "odd": (16, (48, 1,
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("kernel", ["every", "guarded", "by_row", "alike", "twice", "other"])
+@pytest.mark.parametrize("kernel", ["every", "by_name", "guarded", "by_row", "alike", "twice", "other"])
 def test_warps_with_a_slow_lane_are_counted(arena: Arena, cuda: Compile, kernel: str, shape: str) -> None:
     grid, block = SHAPES[shape]
     for share in (0.0, 0.01, 0.7):

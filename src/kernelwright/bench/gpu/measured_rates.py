@@ -48,6 +48,12 @@ _UNITS = [
     "convert",
     "popc",
     "branch",
+    "div_zero",
+    "sqrt_zero",
+    "rcp",
+    "rcp_large",
+    "ddiv",
+    "ddiv_zero",
 ]
 _STEPS = ["add", "and", "shift", "min", "less", "fadd", "fmin", "fless", "mixed", "half"]
 _LANES = "lanes per cycle and multiprocessor"

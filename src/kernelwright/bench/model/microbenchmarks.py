@@ -260,15 +260,32 @@ def wide_shared_reads(words: int, group: int, period: int) -> Callable[[Bench], 
 
 
 FLOATS = frozenset(
-    {f"unit_{name}" for name in ("fma", "add", "rsqrt", "exp", "sqrt", "div", "convert", "branch")}
+    {
+        f"unit_{name}"
+        for name in (
+            "fma",
+            "add",
+            "rsqrt",
+            "exp",
+            "sqrt",
+            "div",
+            "convert",
+            "branch",
+            "div_zero",
+            "sqrt_zero",
+            "rcp",
+            "rcp_large",
+        )
+    }
     | {f"round_{name}" for name in ("fadd", "fmin", "fless", "half")}
 )
 """Kernels of units that take floats."""
+DOUBLES = frozenset({"unit_dfma", "unit_ddiv", "unit_ddiv_zero"})
 
 
 def unit_rate(kernel: str) -> Callable[[Bench], float]:
     """Operations of lanes in a cycle on a multiprocessor whose warps have four chains each."""
-    what = {"unit_dfma": "f8", "unit_long": "i8"}.get(kernel, "f4" if kernel in FLOATS else "i4")
+    what = {"unit_long": "i8"}.get(kernel, "f8" if kernel in DOUBLES else "f4" if kernel in FLOATS else "i4")
     values = np.arange(1, BLOCK + 1).astype(what)
     return lambda bench: _in_a_cycle(bench, kernel, 1024, lambda k, steps: (k.array(values), steps), 4 * BLOCK)
 

@@ -203,6 +203,14 @@ UNIT(unit_shuffle, int, __shfl_xor_sync(0xffffffffu, x, 1) + k)
 UNIT(unit_convert, float, (float)((int)x + 1))
 UNIT(unit_popc, int, __popc(x) + k)
 
+// Of nothing: x - x is 0 of every number. These take the slow paths of their operations (docs/decisions/0043).
+UNIT(unit_div_zero, float, __fdiv_rn(x - x, k))
+UNIT(unit_sqrt_zero, float, sqrtf(x - x) + k)
+UNIT(unit_rcp, float, __frcp_rn(x))
+UNIT(unit_rcp_large, float, __frcp_rn(x * 0 + 3e38f) + k)
+UNIT(unit_ddiv, double, __ddiv_rn(k, x))
+UNIT(unit_ddiv_zero, double, __ddiv_rn(x - x, k))
+
 // A branch that is never taken, around what is no guarded instruction, and an addition.
 __device__ float skipped(float x, float k) {
   if (x < -k) {

@@ -6,7 +6,7 @@ from kernelwright.codegen.simt.program.flattening_context import Row
 from kernelwright.codegen.simt.program.intrinsic_meanings import Meaning, Several, absolute, library, single
 from kernelwright.codegen.simt.program.lane_scalars import LOCAL_BASE, SHARED_BASE
 from kernelwright.codegen.simt.program.operation_builder import Make
-from kernelwright.codegen.simt.program.program import Operand, bits_of
+from kernelwright.codegen.simt.program.program import ROUNDED, Operand, bits_of
 
 WINDOW = 1 << 40
 
@@ -16,7 +16,7 @@ _FORMATS = {"f": "float", "d": "double", "f16": "half", "f16x2": "half", "bf16":
 _NEAREST: dict[str, Meaning] = {
     "add": lambda m, a, t: m.fop("fadd", *a),
     "mul": lambda m, a, t: m.fop("fmul", *a),
-    "div": lambda m, a, t: m.fop("fdiv", *a),
+    "div": lambda m, a, t: m.flat.emit("fdiv", (a[0], a[1]), a[0].type, ROUNDED if a[0].type == "float" else None),
     "fma": lambda m, a, t: m.fop("fma", *a),
     "sqrt": lambda m, a, t: m.in_single("sqrt", *a),
     "rcp": lambda m, a, t: m.fop("fdiv", m.f(t, 1.0), *a),
@@ -183,6 +183,10 @@ def _upper(inner: Meaning) -> Meaning:
     return write
 
 
+def _quotient(m: Make, a: Row, t: str) -> Operand:
+    return m.fop("fdiv", *a)
+
+
 def _approximate() -> dict[str, Meaning]:
     def by_row(name: str) -> Meaning:
         return lambda m, a, t: m.row(f"{name}_approx", a[0])
@@ -208,8 +212,8 @@ def _approximate() -> dict[str, Meaning]:
     table["rcp.approx.ftz.d"] = _upper(usual["rcp"])
     table["rsqrt.approx.ftz.d"] = _upper(double["rsqrt"])
     for name in ("div.approx", "div.full"):
-        table[name] = table[f"{name}.f"] = _NEAREST["div"]
-        table[f"{name}.ftz"] = table[f"{name}.ftz.f"] = _flushed(_NEAREST["div"])
+        table[name] = table[f"{name}.f"] = _quotient
+        table[f"{name}.ftz"] = table[f"{name}.ftz.f"] = _flushed(_quotient)
     table["sqrt.f"] = usual["sqrt"]
     for name, inner in (("floor", "floor"), ("ceil", "ceil"), ("trunc", "trunc"), ("round", "rint")):
         table[f"{name}.f"] = table[f"{name}.d"] = single(inner, 1)
