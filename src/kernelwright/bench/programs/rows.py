@@ -11,20 +11,12 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+from kernelwright.bench.package_state import package_state
 from kernelwright.bench.result import Row
 from kernelwright.cache import cache_folder, content_key
 from kernelwright.errors import Misuse
 
 STATE = "state"
-_COUNTS = (".py", ".c", ".h", ".cuh", ".cu", ".cpp", ".inc", "")
-"""Files that decide what comes of a program; headers of C++ have no suffix."""
-
-
-def package_state() -> str:
-    """Of our sources, in eight digits."""
-    package = Path(__file__).parents[2]
-    files = sorted(p for p in package.rglob("*") if p.suffix in _COUNTS and p.is_file() and "bench" not in p.parts)
-    return content_key([part for p in files for part in (p.relative_to(package).as_posix(), p.read_bytes())])[:8]
 
 
 class Rows:

@@ -4,17 +4,23 @@ is tiled by hand, and strided ones against the naive kernel.
 Times are those of the timing model for an H200. An exploration that has a mark to reach (a share of the hand-tiled kernel's speed, so
 many times the naive kernel's) ends where it reaches it: what it would find after that only makes it better. Quick: axpy of 65,536, 16
 kernels, one seed; its promises are about the run alone.
+
+Finished explorations are kept in ``build/bench-space-runs`` under the state of the package, so that an interrupted benchmark goes
+on with the next one.
 """
 
 from __future__ import annotations
 
+import shutil
 import statistics
-import tempfile
 from pathlib import Path
 
+from kernelwright.bench.package_state import package_state
 from kernelwright.bench.result import Measured, Say
 from kernelwright.bench.space.hand_tiled import hand_tiled
 from kernelwright.evaluate.outcome import Ok
+from kernelwright.evaluate.run.run import JOURNAL
+from kernelwright.exploration.decisions import DECISIONS
 from kernelwright.exploration.kernel_space import KernelSpace
 from kernelwright.exploration.naive import naive_decisions
 from kernelwright.exploration.run import ExploreRun
@@ -26,6 +32,7 @@ from kernelwright.space.cuda_source import GeneratedKernel
 from kernelwright.stories.explore import explore
 
 DEVICE = "h200"
+KEPT = Path("build") / "bench-space-runs"
 UNIFORM = "uniform"
 SEEDS = tuple(range(1, 11))
 
@@ -162,19 +169,33 @@ def _time_us(subject: Subject, kernel: GeneratedKernel) -> float:
 
 def _course(problem: Problem, arm: str, seed: int, mark_us: float | None, say: Say) -> Course:
     say(f"{problem}, {arm}, seed {seed}")
-    with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
-        run = explore(
+    folder = KEPT / package_state() / f"{problem} {problem.evaluations} {arm} {seed}".replace(" ", "-")
+    kept = _finished(folder)
+    if kept is None:
+        shutil.rmtree(folder, ignore_errors=True)
+        kept = explore(
             problem.computation,
             problem.sizes,
             device=DEVICE,
-            folder=Path(folder) / "run",
+            folder=folder,
             strategy=arm,
             evaluations=problem.evaluations,
             until_us=mark_us,
             seed=seed,
         )
-        with run:
-            return _course_of(run)
+    with kept:
+        return _course_of(kept)
+
+
+def _finished(folder: Path) -> ExploreRun | None:
+    """An exploration that has come to its end, open: one that was interrupted has other times than it would have had, and begins anew."""
+    if not (folder / JOURNAL).is_file():
+        return None
+    run = ExploreRun.open(folder, DECISIONS)
+    if run.ended is not None:
+        return run
+    run.close()
+    return None
 
 
 def _course_of(run: ExploreRun) -> Course:
