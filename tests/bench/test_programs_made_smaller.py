@@ -15,7 +15,7 @@ import pytest
 from kernelwright.bench.programs import measure, steps
 from kernelwright.bench.programs.measure import Manner, measure_folders
 from kernelwright.bench.programs.projects import Project
-from kernelwright.bench.programs.shrinking import DEGREES, reduced, shrink_sources
+from kernelwright.bench.programs.shrinking import DEGREES, reduced, repetitions_of, shrink_sources
 from kernelwright.bench.programs.steps import Step, Steps, Stopped
 from kernelwright.bench.programs.tries import Way, missing_file, run_to_end, ways_to_run
 from tests.cli.conftest import Kw, kw  # noqa: F401
@@ -63,6 +63,21 @@ def test_numbers_are_reduced() -> None:
     assert reduced(given, 8) == ["./app64", "12", "-n", "7", "0", "x9", "1.5", "16", "2"]
     assert reduced(["./a", "100"], 512) == ["./a", "1"]
     assert reduced(["./a", "--n=6400", "-i=8", "a=x64"], 64) == ["./a", "--n=100", "-i=8", "a=x64"]
+
+
+def test_arguments_that_are_repetitions_become_one(tmp_path: Path) -> None:
+    (tmp_path / "main.cu").write_text(
+        "int n = atoi(argv[1]); const int repeat = std::stoi (argv[ 3 ]); iterations=atol(argv[4]); int mode = atoi(argv[2]);"
+    )
+    (tmp_path / "notes.txt").write_text("repeat = atoi(argv[1])")
+    repetitions = repetitions_of(tmp_path)
+    assert repetitions == {3, 4}
+    given = ["./main", "8192", "2", "10", "all"]
+    assert reduced(given, 8, repetitions) == ["./main", "1024", "2", "1", "all"]
+    assert reduced(given, 1, repetitions) == given
+    assert [way.commands for way in ways_to_run([["./a", "5", "2", "10"]], 64, repetitions)] == [
+        [["./a", "5", "2", "1"]], [["./a", "5", "2", "10"]],
+    ]  # fmt: skip
 
 
 def test_constants_are_made_smaller_where_they_are_sizes_or_repetitions(tmp_path: Path) -> None:

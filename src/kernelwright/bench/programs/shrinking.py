@@ -1,6 +1,7 @@
 """A program that does not end in time is made smaller: the whole numbers among its arguments, then constants of its source.
 
 ./main 8192 100            -> ./main 1024 12              arguments / 8
+./main 8192 100            -> ./main 1024 1               where the source has repeat = atoi(argv[2])
 #define N 1048576          -> #define N 16384             constants / 64
 #define DATAXSIZE 400      -> #define DATAXSIZE 64        with a name of a size, from 256 on
 int repeat = 100;          -> int repeat = 1;             how often something is done again becomes 1
@@ -14,7 +15,7 @@ smaller numbers are sizes, too, and odd ones.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from kernelwright.cuda.host import LANGUAGES
@@ -47,6 +48,9 @@ _DEFINE = re.compile(
 )
 _VARIABLE = re.compile(rf"(?P<before>\b(?:{_TYPE}\s+)+(?:const\s+)?(?P<name>\w+)\s*=\s*){_VALUE}(?P<after>\s*[;,])")
 _ARGUMENT = re.compile(r"^(?P<before>(?:--?[\w-]+=)?)(?P<number>\d+)$")
+_FROM_ARGUMENT = re.compile(
+    r"\b(?P<name>\w+)\s*=\s*(?:std\s*::\s*)?(?:ato(?:i|l|ll)|sto(?:i|l|ul)|strtou?l)\s*\(\s*argv\s*\[\s*(?P<at>\d+)\s*\]"
+)
 _LOOP = re.compile(
     rf"(?P<before>\bfor\s*\(\s*(?:{_TYPE}\s+)*(?P<name>\w+)\s*=\s*(?P<from>\d+)\s*;\s*(?P=name)\s*<=?\s*){_VALUE}(?P<after>\s*;)"
 )
@@ -58,9 +62,24 @@ _REPEATED = re.compile(
 )
 
 
-def reduced(command: Sequence[str], divisor: int) -> list[str]:
-    """The command with its whole numbers above ``KEPT`` divided, to no less than 1; the program's name stays as it is."""
-    return [command[0], *(_ARGUMENT.sub(lambda found: _divided(found, divisor), word) for word in command[1:])]
+def reduced(command: Sequence[str], divisor: int, repetitions: Collection[int] = ()) -> list[str]:
+    """The command with its whole numbers above ``KEPT`` divided, to no less than 1, and those of ``repetitions`` 1, whose places are
+    counted as ``argv`` does; the program's name stays as it is."""
+    words = [_ARGUMENT.sub(lambda found: _divided(found, divisor), word) for word in command]
+    return [
+        command[0],
+        *(
+            "1" if at in repetitions and word.isdecimal() and divisor > 1 else word
+            for at, word in enumerate(words)
+            if at
+        ),
+    ]
+
+
+def repetitions_of(folder: Path) -> frozenset[int]:
+    """Which arguments the sources below ``folder`` read into a variable that says how often something is done again."""
+    found = (match for _, text in _sources(folder) for match in _FROM_ARGUMENT.finditer(text))
+    return frozenset(int(match["at"]) for match in found if _REPEATED.search(match["name"]))
 
 
 def _divided(found: re.Match[str], divisor: int) -> str:
@@ -74,16 +93,20 @@ def shrink_sources(folder: Path, degree: Degree, *, writes: bool = True) -> list
     Returns what was changed, each once: ``["N 1048576 -> 16384"]``; without ``writes`` what would be.
     """
     changes: dict[str, None] = {}
-    for path in sorted(folder.rglob("*")):
-        if path.suffix not in (*LANGUAGES, *_HEADERS) or path.is_symlink() or not path.is_file():
-            continue
-        text = path.read_bytes().decode("latin-1")  # every byte is a character, and comes back as it was
+    for path, text in _sources(folder):
         changed = text
         for pattern in (_DEFINE, _VARIABLE, _LOOP):
             changed = pattern.sub(lambda found: _smaller(found, degree, changes), changed)
         if writes and changed != text:
             path.write_bytes(changed.encode("latin-1"))
     return list(changes)
+
+
+def _sources(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Every byte is a character, and can be written back as it was."""
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in (*LANGUAGES, *_HEADERS) and not path.is_symlink() and path.is_file():
+            yield path, path.read_bytes().decode("latin-1")
 
 
 def _smaller(found: re.Match[str], degree: Degree, changes: dict[str, None]) -> str:

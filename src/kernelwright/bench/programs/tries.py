@@ -8,7 +8,7 @@ nothing ends at full size begins with a divisor, and comes to the arguments as t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,9 +48,9 @@ class Way:
     commands: Sequence[Sequence[str]]
 
 
-def ways_to_run(given: Sequence[Sequence[str]], first: int = 1) -> list[Way]:
+def ways_to_run(given: Sequence[Sequence[str]], first: int = 1, repetitions: Collection[int] = ()) -> list[Way]:
     """What is tried in turn: the commands with their arguments divided by ``first``, by 8 times that and so on, up to 512; then, where
-    ``first`` is not 1, by an eighth of it and so on, and last as they are."""
+    ``first`` is not 1, by an eighth of it and so on, and last as they are. Those of ``repetitions`` are 1 but then."""
     divisors = [first]
     while divisors[-1] < LARGEST:
         divisors.append(divisors[-1] * STEP)
@@ -59,7 +59,7 @@ def ways_to_run(given: Sequence[Sequence[str]], first: int = 1) -> list[Way]:
         divisors.append(max(1, first))
     ways: list[Way] = []
     for divisor in divisors:
-        commands = [reduced(command, divisor) for command in given]
+        commands = [reduced(command, divisor, repetitions) for command in given]
         if all(commands != way.commands for way in ways):
             is_whole = commands == [list(command) for command in given]
             ways.append(Way(divisor, "" if is_whole else f"arguments / {divisor}", commands))
@@ -68,10 +68,10 @@ def ways_to_run(given: Sequence[Sequence[str]], first: int = 1) -> list[Way]:
 
 def run_to_end(
     given: Sequence[Sequence[str]], at: Path, steps: Steps, limit_s: float, shrinks: Sequence[Callable[[], str]] = (),
-    first_divisor: int = 1,
+    first_divisor: int = 1, repetitions: Collection[int] = (),
 ) -> Run:  # fmt: skip
     """``shrinks``: each makes the program itself smaller than the one before and builds it anew, and says how; empty when it cannot."""
-    ways = ways_to_run(given, first_divisor)
+    ways = ways_to_run(given, first_divisor, repetitions)
     smallest = max(ways, key=lambda way: way.divisor)
     left = limit_s
     first: Run | None = None
