@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kernelwright.device.arena import Arena
@@ -139,12 +140,13 @@ def test_a_kernel_that_really_ran(device: Device) -> None:
     assert row["barriers_per_block"] == 1
     assert row["lines"][0]["file"].endswith("kernels.cu") and row["lines"][0]["line"] in range(30, 37)
     assert row["sources"]["paths"] == "logged"
+    device.arena.view(y, np.float32)[:8] = 0
     half = device.observe("half_warp", 1, 32, [y])
     found = estimate(half, all_weights()["half_warp"], H100)
     seen = Profiled(("half_warp", (1, 1, 1), (32, 1, 1), 0), 1)
     seen.add(found, half)
     (row,) = profile_rows([seen])
-    assert 0.5 <= row["simt_efficiency"] < 0.8
+    assert 0.3 <= row["simt_efficiency"] < 0.8 and row["slow_divisions"] == 1
 
 
 def test_the_page_stands_alone_and_escapes() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kernelwright.codegen.cost.slow_paths import SLOW_PATH
 from kernelwright.lazy_dataclasses import dataclass
 
 Row = dict[str, Any]
@@ -67,6 +68,13 @@ RULES: tuple[Rule, ...] = (
         lambda row: (
             f"constant memory takes {row['turns_per_constant_request']:.1f} turns a request, 1 would do: lanes read different "
             "constants at once; global memory suits that"
+        ),
+    ),
+    Rule(
+        lambda row: SLOW_PATH * row.get("slow_divisions", 0.0) > 0.05 * sum(row.get("instructions", {}).values()),
+        lambda row: (
+            f"{row['slow_divisions']:,.0f} divisions of a warp go through a subroutine of {SLOW_PATH} instructions, for a lane has 0, "
+            "infinity or numbers too far apart: __fdividef has none, where its rounding will do"
         ),
     ),
     Rule(

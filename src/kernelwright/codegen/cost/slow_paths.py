@@ -17,6 +17,7 @@ from kernelwright.codegen.ptx_text import Position
 
 INTEGERS, BRANCHES, SPECIALS = 17, 8, 1
 """Warp instructions by where they are done; the last is what makes a NaN."""
+SLOW_PATH = INTEGERS + BRANCHES + SPECIALS
 _SLOW = " (slow)"
 _STALLS = {"alu": 5, "branch": 7, "xu": 8}
 """Cycles until the next one: each needs what the one before found out. Read from the same code."""

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Any
 
+from kernelwright.codegen.cost.slow_paths import is_slow_label
 from kernelwright.cuda.names import readable
 from kernelwright.device.timing_model.counters import Observed
 from kernelwright.device.timing_model.estimate import Estimate
@@ -49,6 +50,7 @@ KEYS: dict[str, str] = {
     "turns_per_constant_request": "addresses for each request of constants that is no operand; 1 where a warp reads one",
     "turns_per_atomic_request": "turns for each request of an atomic; 1 where lanes hit different addresses",
     "barriers_per_block": "barriers that a thread block passes",
+    "slow_divisions": "single-precision divisions of a warp, of one launch, with operands that are 0, infinite, not numbers or too far apart",
     "registers": "of a thread, the most of all launches",
     "occupancy": "resident warps, of the most a multiprocessor holds",
     "occupancy_limit": "what keeps it from more",
@@ -155,7 +157,8 @@ def _of_launch(found: Estimate, observed: Observed) -> dict[str, float]:
     totals |= {f"term {t.name}": t.share * time for t in found.terms} or {"term launch": time}
     totals |= _traffic(observed)
     blocks, outer = float(observed.geometry.blocks), totals["sectors"]
-    totals |= {"blocks": blocks, "barriers": found.barriers * blocks}
+    slow = sum(b.executions for b in observed.blocks if is_slow_label(b.label))
+    totals |= {"blocks": blocks, "barriers": found.barriers * blocks, "slow divisions": float(slow)}
     totals |= {"l1 hits": found.l1_hit_rate * outer, "l2 sectors": (1 - found.l1_hit_rate) * outer}
     totals["l2 hits"] = found.l2_hit_rate * totals["l2 sectors"]
     return totals
@@ -229,6 +232,7 @@ def _kernel_row(rows: list[Row]) -> Row:
         "turns_per_constant_request": _rate(totals, "constant turns", "constant requests"),
         "turns_per_atomic_request": _rate(totals, "atomic turns", "atomic requests"),
         "barriers_per_block": _rate(totals, "barriers", "blocks") or 0.0,
+        "slow_divisions": totals["slow divisions"] / launches,
         "registers": int(totals["registers"]),
         "occupancy": _rate(totals, "occupancy", "weight") or 0.0,
         "occupancy_limit": next(iter(limits), ""),
