@@ -50,7 +50,7 @@ KEYS: dict[str, str] = {
     "turns_per_constant_request": "addresses for each request of constants that is no operand; 1 where a warp reads one",
     "turns_per_atomic_request": "turns for each request of an atomic; 1 where lanes hit different addresses",
     "barriers_per_block": "barriers that a thread block passes",
-    "slow_divisions": "single-precision divisions of a warp, of one launch, with operands that are 0, infinite, not numbers or too far apart",
+    "slow_divisions": "divisions of a warp in single precision, of one launch, with operands that are 0, infinite, NaN or too far apart",
     "registers": "of a thread, the most of all launches",
     "occupancy": "resident warps, of the most a multiprocessor holds",
     "occupancy_limit": "what keeps it from more",
