@@ -82,7 +82,8 @@ _RESULTS_COME_FROM = (
     "", "cli", "cli/commands", "cli/commands/explore", "cli/commands/model", "cli/commands/settings",
     "cli/commands/space", "cli/commands/tune", "cli/commands/variant", "cli/support",
     "codegen", "codegen/cost", "codegen/inline_asm", "codegen/machine",
-    "codegen/simt", "codegen/simt/analyses", "codegen/simt/emission", "codegen/simt/program", "codegen/simt/launching",
+    "codegen/simt", "codegen/simt/analyses", "codegen/simt/emission", "codegen/simt/emission/accesses", "codegen/simt/program",
+    "codegen/simt/launching",
     "cuda", "cuda/include", "cuda/objects", "cuda/runtime", "cuda/runtime/driver", "cuda/runtime/libraries", "cuda/wire",
     "ir", "ir/text", "passes",
 )  # fmt: skip
