@@ -18,6 +18,7 @@ from kernelwright.edits.kinds.require_launch import guard_json, guard_of
 from kernelwright.guards import Apart, AtStart, BlockIs, BlockIsWarp, GridIs, Guard, LaunchFacts
 from kernelwright.launch import Launch
 from kernelwright.launch_relations import Divisible, Product, Quantity, Relation, Sum
+from kernelwright.space.engine.compiled_c import FLAGS
 from kernelwright.stories import export
 
 POINTERS, WHOLE, LONG, STRUCT = range(3), 3, 4, 5
@@ -157,7 +158,16 @@ def in_c(guards: list[Guard], folder: Path) -> ctypes.CDLL:
     checks = [CHECK.format(number=number, test=guard.as_c()) for number, guard in enumerate(guards)]
     (folder / "checks.c").write_text("\n".join([FAKE, helpers, *checks]))
     zig = Path(ziglang.__file__).parent / "zig"
-    command = [zig, "cc", "-shared", "-Werror", "-o", folder / "checks.so", folder / "checks.c"]
+    command = [
+        zig,
+        "cc",
+        *FLAGS,
+        "-Wno-unused-parameter",
+        "-Wno-unused-function",
+        "-o",
+        folder / "checks.so",
+        folder / "checks.c",
+    ]
     subprocess.run(list(map(str, command)), check=True, cwd=folder)
     return ctypes.CDLL(str(folder / "checks.so"))
 
