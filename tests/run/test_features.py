@@ -156,3 +156,27 @@ def test_memory_that_kernels_take_is_there_for_later_ones(tmp_path: Path) -> Non
     assert kw("capture", "app.cu", "-o", "app.kwcap", cwd=tmp_path).code == 0
     replayed = kw("replay", "app.kwcap", cwd=tmp_path)
     assert replayed.code == 0, replayed.out + replayed.err
+
+
+NAMES_OF_ERRORS = """
+#include <cstdio>
+__device__ __forceinline__ void check(cudaError_t code) {
+  if (code != cudaSuccess) printf("%s: %s\\n", cudaGetErrorName(code), cudaGetErrorString(code));
+}
+__global__ void k(int code) { check((cudaError_t)code); }
+int main() {
+  for (int code : {0, 2, 69, 12345}) k<<<1, 1>>>(code);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
+"""
+
+
+def test_errors_have_names_in_device_code(tmp_path: Path) -> None:
+    """In a program whose kernels launch none, too: checks like these are written for others."""
+    (tmp_path / "errors.cu").write_text(NAMES_OF_ERRORS)
+    ran = kw("run", "errors.cu", "--device", "h200", cwd=tmp_path)
+    assert (ran.code, ran.lines) == (0, [
+        "cudaErrorMemoryAllocation: out of memory",
+        "cudaErrorLaunchPendingCountExceeded: too many pending device-side launches",
+        "unrecognized error code: unrecognized error code",
+    ])  # fmt: skip

@@ -31,6 +31,7 @@
 #include "kernelwright/older_clang.h"
 #include "kernelwright/builtin_variables.h"
 #include "kernelwright/device_runtime.h"
+#include "kernelwright/device_errors.h"
 #include "kernelwright/libdevice.h"
 #include "kernelwright/math_functions.h"
 #include "kernelwright/host_math.h"

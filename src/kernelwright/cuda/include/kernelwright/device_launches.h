@@ -131,9 +131,6 @@ static __device__ inline cudaError_t cudaMemcpyAsync(void *to, const void *from,
                                                      cudaStream_t stream = 0) {
     return __kw_copy(to, from, bytes, stream);
 }
-static __device__ inline const char *cudaGetErrorString(cudaError_t error) {
-    return error == cudaSuccess ? "no error" : error == (cudaError_t)69 ? "too many launches are pending" : "an error";
-}
 }
 #endif
 
