@@ -22,7 +22,7 @@ from kernelwright.codegen.machine.assemble import Assembler, Cubin, assemble
 from kernelwright.codegen.machine.block_counts import MachineModule, Placed, machine_code
 from kernelwright.codegen.machine.resources import Resources, resources
 from kernelwright.codegen.machine.sass import BARRIER, RANGE_CHECK
-from kernelwright.codegen.ptx_text import Position, PtxFunction, PtxInstruction, read_ptx
+from kernelwright.codegen.ptx_text import PtxFunction, PtxInstruction, read_ptx
 from kernelwright.codegen.source_lines import user_position
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.lazy_dataclasses import dataclass
@@ -178,7 +178,7 @@ def _names_constants(ptx: PtxInstruction | None) -> bool:
 def _from_ptx(functions: tuple[PtxFunction, ...], kernel: str, arch: str, labels: Labels | None) -> Weights:
     blocks: dict[tuple[str, str], list[Step]] = {}
     slots: dict[str, int] = {}
-    divisions: list[tuple[str, str, Position | None]] = []
+    slow: dict[tuple[str, str], Segments] = {}
     registers = 0
     for function in _own(functions, kernel):
         origin = origins(function, (labels or {}).get(function.name))
@@ -186,14 +186,10 @@ def _from_ptx(functions: tuple[PtxFunction, ...], kernel: str, arch: str, labels
         for block in function.blocks:
             label = origin[block.label]
             blocks.setdefault((function.name, label), []).extend(steps_of(block, function.name, label, slots))
-            divisions += [
-                (function.name, label, user_position(each.source))
-                for each in block.instructions
-                if _ROUNDED.match(each.opcode)
-            ]
-    cut = {key: split_at_barriers(steps) for key, steps in blocks.items()}
-    for name, label, position in divisions:
-        cut |= {(name, slow): steps for slow, steps in slow_paths([(label, position)]).items()}
+            divisions = (each for each in block.instructions if _ROUNDED.match(each.opcode))
+            paths = slow_paths((label, user_position(each.source)) for each in divisions)
+            slow |= {(function.name, of): steps for of, steps in paths.items()}
+    cut = {key: split_at_barriers(steps) for key, steps in blocks.items()} | slow
     guessed = Resources(kernel, registers, 0, 0, None, None, 0, 0)
     return Weights(
         kernel, "ptx", arch, cut, max(1, len(slots)), sum(len(steps) for steps in blocks.values()), 0, guessed, "ptx"

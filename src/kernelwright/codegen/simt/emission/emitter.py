@@ -155,17 +155,18 @@ class Emitter:
     def _count(self, k: int) -> None:
         """One more execution of the block, and its lanes."""
         e = self.e
-        counts = e.context("counts", "ptr", 0, 8)
-        for offset, amount in ((0, None), (1, e.mask)):
-            pointer = e.let(f"getelementptr i64, ptr {counts}, i64 {2 * k + offset}")
-            value = "1"
-            if amount == "-1":
-                continue
-            if amount is not None:
-                e.declare("llvm.ctpop.i32", "i32 (i32)")
-                value = e.let(f"zext i32 {e.let(f'call i32 @llvm.ctpop.i32(i32 {amount})')} to i64")
-            old = e.let(f"load i64, ptr {pointer}")
-            e.line(f"store i64 {e.let(f'add i64 {old}, {value}')}, ptr {pointer}")
+        self._add(2 * k, "1")
+        if e.mask != "-1":
+            e.declare("llvm.ctpop.i32", "i32 (i32)")
+            lanes = e.let(f"call i32 @llvm.ctpop.i32(i32 {e.mask})")
+            self._add(2 * k + 1, e.let(f"zext i32 {lanes} to i64"))
+
+    def _add(self, counter: int, value: str) -> None:
+        """More of a counter."""
+        e = self.e
+        pointer = e.let(f"getelementptr i64, ptr {e.context('counts', 'ptr', 0, 8)}, i64 {counter}")
+        old = e.let(f"load i64, ptr {pointer}")
+        e.line(f"store i64 {e.let(f'add i64 {old}, {value}')}, ptr {pointer}")
 
     def _slow_quotients(self, masks: list[str], k: int) -> None:
         """Counts the divisions whose lanes take the slow path as executions of ``k``; mostly there are none."""
@@ -177,16 +178,13 @@ class Emitter:
         e.line(f"br i1 {e.let(f'icmp ne i32 {some}, 0')}, label %{tell}, label %{on}, !prof !0")
         e.label(tell)
         e.declare("llvm.ctpop.i32", "i32 (i32)")
-        counts = e.context("counts", "ptr", 0, 8)
         for mask in masks:
             one, past = e.fresh_label("slow"), e.fresh_label("on")
             e.line(f"br i1 {e.let(f'icmp ne i32 {mask}, 0')}, label %{one}, label %{past}")
             e.label(one)
             lanes = e.let(f"call i32 @llvm.ctpop.i32(i32 {mask})")
-            for offset, value in ((0, "1"), (1, e.let(f"zext i32 {lanes} to i64"))):
-                pointer = e.let(f"getelementptr i64, ptr {counts}, i64 {2 * k + offset}")
-                old = e.let(f"load i64, ptr {pointer}")
-                e.line(f"store i64 {e.let(f'add i64 {old}, {value}')}, ptr {pointer}")
+            self._add(2 * k, "1")
+            self._add(2 * k + 1, e.let(f"zext i32 {lanes} to i64"))
             if e.options.trace:
                 self._trace(k)
             e.line(f"br label %{past}")
