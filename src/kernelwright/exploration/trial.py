@@ -49,12 +49,13 @@ KEPT = 8
 class Trials:
     """Holds inputs and expected outputs of a subject. Candidates run in this process, which may die of them."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: Subject, seed: int = SEED) -> None:
+        """``seed``: of the inputs."""
         self.subject = subject
         self._gpu = subject.gpu
         self._bundler = Bundler(self._gpu.arch)
         self._virtual = VirtualGpu(KEPT)
-        self._inputs = subject.family.inputs(subject.declared, SEED)
+        self._inputs = subject.family.inputs(subject.declared, seed)
         self._expected = subject.family.expected(subject.declared, self._inputs)
         self._owner = 0
         self._arena: Arena
