@@ -53,6 +53,34 @@ def test_kernels_functions_and_calls() -> None:
     assert len(table.successors) == 6
 
 
+def test_a_brace_of_inline_assembly_on_its_own_line_ends_no_function() -> None:
+    """As NVIDIA's cuda_fp16.hpp writes them."""
+    text = """
+.visible .entry k(
+)
+{
+	@%p1 bra 	$L__BB0_2;
+// %bb.1:                               // %for.body
+	// begin inline asm
+	{add.f16x2 %r22,%r20,%r21;
+}
+	// end inline asm
+	mov.b32 	{%rs1, %rs2}, %r22; // }
+$L__BB0_2:                              // %for.end
+	ret;
+}
+.visible .entry other(
+)
+{
+	ret;
+}
+"""
+    first, second = read_ptx(text)
+    assert [block.label for block in first.blocks] == ["bb.0", "bb.1", "$L__BB0_2"]
+    assert [each.opcode for each in first.instructions()] == ["bra", "add.f16x2", "mov.b32", "ret"]
+    assert second.name == "other" and [each.opcode for each in second.instructions()] == ["ret"]
+
+
 def test_a_block_falls_through_unless_it_leaves() -> None:
     text = """
 .visible .entry k(

@@ -106,9 +106,21 @@ class _Reader:
             ):
                 at += 1
             if at < len(self.lines) and self.lines[at].strip() == "{":
-                end = next(i for i in range(at, len(self.lines)) if self.lines[i].startswith("}"))
+                end = self._end(at)
                 yield PtxFunction(found[2], found[1] == "entry", self._blocks(at + 1, end))
                 at = end + 1
+
+    def _end(self, begin: int) -> int:
+        """Where the brace that opens in line ``begin`` closes: inline assembly has braces of its own, on lines of their own, too."""
+        depth = 0
+        for at in range(begin, len(self.lines)):
+            line = self.lines[at]
+            if "{" in line or "}" in line:
+                code = line.partition("//")[0]
+                depth += code.count("{") - code.count("}")
+                if depth <= 0:
+                    return at
+        return len(self.lines)
 
     def _blocks(self, first: int, end: int) -> tuple[PtxBlock, ...]:
         blocks = [_OpenBlock("bb.0", None)]

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import Literal
 
 from kernelwright.codegen.cost.ptx_counts import origins
 from kernelwright.codegen.cost.ptx_steps import has_register_address, pressure, steps_of
@@ -34,15 +34,6 @@ _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _ROUNDED = re.compile(r"div\.rn(\.ftz)?\.f32")
 COUNTERS = 6
 """Of a warp, in machine code."""
-
-
-class _How(TypedDict):
-    """How PTX is assembled."""
-
-    assembler: Assembler | None
-    cuda_path: Path | None
-    isolate: bool
-    kept: bool
 
 
 @dataclass(frozen=True)
@@ -113,9 +104,8 @@ def weigh_all(
     trouble: ToolError | None = None
     for name in stand_ins(arch):
         try:
-            how = _How(assembler=assembler, cuda_path=cuda_path, isolate=isolate, kept=kept)
-            made = partial(assemble, ptx, **how)
-            code = machine_code(ptx, name, labels, functions=functions, **how)
+            made = partial(assemble, ptx, assembler=assembler, cuda_path=cuda_path, isolate=isolate, kept=kept)
+            code = machine_code(ptx, name, labels, assembler=assembler, cuda_path=cuda_path, isolate=isolate, kept=kept)
             found = _resources((arch, name), code, made)
         except ToolError as error:
             trouble = error

@@ -101,14 +101,12 @@ def machine_code(
     labels: Mapping[str, Collection[str]] | None = None,
     *,
     unroll: bool = False,
-    functions: tuple[PtxFunction, ...] | None = None,
     assembler: Assembler | None = None,
     cuda_path: Path | None = None,
     isolate: bool = False,
     kept: bool = False,
 ) -> MachineModule:
-    """The machine code of a PTX module; ``labels`` are the block labels of each function's IR, by function. ``functions``: what
-    ``read_ptx`` has read of it.
+    """The machine code of a PTX module; ``labels`` are the block labels of each function's IR, by function.
 
     Loops that the assembler would unroll are kept rolled unless ``unroll``: else one execution of a block would be charged
     several iterations. ``kept``: whether the cubin may come from the cache on disk, and goes there. Raises what ``assemble`` raises,
@@ -117,7 +115,7 @@ def machine_code(
     number = architecture(arch).number
     if number < OLDEST_MACHINE_CODE:
         raise Misuse(f"machine instructions are not read for {arch}", hint="choose sm_70 or newer")
-    functions = read_ptx(ptx) if functions is None else functions
+    functions = read_ptx(ptx)
     marked, markers = _marked(ptx, functions, unroll)
     cubin = assemble(marked, arch, line_info=True, assembler=assembler, cuda_path=cuda_path, isolate=isolate, kept=kept)
     given = labels or {}
