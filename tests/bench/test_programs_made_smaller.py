@@ -15,7 +15,7 @@ import pytest
 from kernelwright.bench.programs import measure, steps
 from kernelwright.bench.programs.measure import Manner, measure_folders
 from kernelwright.bench.programs.projects import Project
-from kernelwright.bench.programs.shrinking import DEGREES, reduced, repetitions_of, shrink_sources
+from kernelwright.bench.programs.shrinking import DEGREES, reduced, repetitions_of, settings_of, shrink_sources
 from kernelwright.bench.programs.steps import Step, Steps, Stopped
 from kernelwright.bench.programs.tries import Way, missing_file, run_to_end, ways_to_run
 from tests.cli.conftest import Kw, kw  # noqa: F401
@@ -62,6 +62,7 @@ def test_numbers_are_reduced() -> None:
     given = ["./app64", "100", "-n", "7", "0", "x9", "1.5", "16", "17"]
     assert reduced(given, 8) == ["./app64", "12", "-n", "7", "0", "x9", "1.5", "16", "2"]
     assert reduced(["./a", "100"], 512) == ["./a", "1"]
+    assert reduced(["./a", "15", "7", "100"], 512) == ["./a", "8", "7", "1"]
     assert reduced(["./a", "--n=6400", "-i=8", "a=x64"], 64) == ["./a", "--n=100", "-i=8", "a=x64"]
 
 
@@ -118,6 +119,36 @@ int width = 2048;
     assert shrink_sources(tmp_path, second) == [
         "N 16384 -> 2048", "DATAXSIZE 64 -> 16", "LIMIT 400 -> 50", "bytes 1048576 -> 131072", "big 1562 -> 195", "width 64 -> 16", "n 128 -> 64", "size 2097152 -> 262144",
     ]  # fmt: skip
+
+
+def test_distances_become_longer_so_that_there_are_fewer_points(tmp_path: Path) -> None:
+    text = """const double interval = 1e-7, y = 1e-7;
+float spacing=0.5, tolerance = 1e-6;
+double const step_size = 0.00025f;
+double epsilon = 1e-9;
+"""
+    (tmp_path / "main.cu").write_text(text)
+    assert shrink_sources(tmp_path, DEGREES[0]) == ["interval 1e-07 -> 6.4e-06", "step_size 0.00025 -> 0.016"]
+    changed = text.replace("interval = 1e-7", "interval = 6.4e-06").replace("0.00025f", "0.016f")
+    assert (tmp_path / "main.cu").read_text() == changed
+
+
+def test_a_file_of_settings_is_made_smaller(tmp_path: Path) -> None:
+    (tmp_path / "at").mkdir()
+    text = "ceilingVal 10000000\nnumRepeats 100\nprecisions 1 2 3000\nmode=2\nrows = 4096\n"
+    for name in ("at/given.config", "outside.config", "at/other.config"):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "at" / "picture.raw").write_bytes(b"\0\n" * 9)
+    (tmp_path / "at" / "large.txt").write_text(text * 2000)
+    command = ["./main", "--file=given.config", "../outside.config", "picture.raw", "large.txt", "nowhere"]
+    settings = settings_of([command, ["./main", "given.config"]], tmp_path / "at")
+    assert settings == [tmp_path / "at" / "given.config"]
+    assert shrink_sources(tmp_path / "at", DEGREES[0], settings) == [
+        "ceilingVal 10000000 -> 156250", "numRepeats 100 -> 1", "rows 4096 -> 128",
+    ]  # fmt: skip
+    smaller = text.replace("10000000", "156250").replace("Repeats 100", "Repeats 1").replace("4096", "128")
+    assert (tmp_path / "at" / "given.config").read_text() == smaller
+    assert (tmp_path / "outside.config").read_text() == (tmp_path / "at" / "other.config").read_text() == text
 
 
 class Answers(Steps):

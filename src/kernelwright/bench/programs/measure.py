@@ -29,7 +29,7 @@ from pathlib import Path
 from kernelwright.bench.programs.building import BUILD_S, build, made, run_commands, toolkit
 from kernelwright.bench.programs.projects import Project, copied, drawn, projects
 from kernelwright.bench.programs.rows import STATE, Rows
-from kernelwright.bench.programs.shrinking import DEGREES, Degree, repetitions_of, shrink_sources
+from kernelwright.bench.programs.shrinking import DEGREES, Degree, repetitions_of, settings_of, shrink_sources
 from kernelwright.bench.programs.steps import Step, Steps
 from kernelwright.bench.programs.tries import Run, run_to_end
 from kernelwright.bench.result import Measured, Row, Say
@@ -196,12 +196,13 @@ def _row(project: Project, steps: Steps, manner: Manner) -> Row:
         if manner.is_quick:
             return row
         given = run_commands(project, at, steps, programs)
+        settings = settings_of(given, at)
 
         def shrunk(degree: Degree) -> str:
-            changes = shrink_sources(at, degree)
+            changes = shrink_sources(at, degree, settings)
             return ", ".join(changes) if changes and _built_anew(project, at, steps, manner) else ""
 
-        degrees = [d for d in DEGREES if manner.shrinks and shrink_sources(at, d, writes=False)]
+        degrees = [d for d in DEGREES if manner.shrinks and shrink_sources(at, d, settings, writes=False)]
         shrinks = [partial(shrunk, degree) for degree in degrees]
         ran = run_to_end(given, at, steps, manner.limit_s, shrinks, manner.first_divisor, repetitions_of(at))
         row["run s"] = round(ran.seconds, 1)

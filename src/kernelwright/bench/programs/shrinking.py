@@ -6,22 +6,27 @@
 #define DATAXSIZE 400      -> #define DATAXSIZE 64        with a name of a size, from 256 on
 int repeat = 100;          -> int repeat = 1;             how often something is done again becomes 1
 for (n = 64; n <= 8192;    -> for (n = 64; n <= 128;      the end of a loop, not below where it begins
+double interval = 1e-7;    -> double interval = 6.4e-06;  a distance of points
+numRepeats 100             -> numRepeats 1                in a file that is an argument
 
-A number up to ``KEPT`` is left alone: a mode, a width of a tile, a count of layers. A program that is built smaller may be another
-program; therefore the row says what was changed. What is still late, or fails at that size, is made smaller by a second degree, in which
-smaller numbers are sizes, too, and odd ones.
+A number up to ``KEPT`` is left alone: a mode, a width of a tile, a count of layers; as an argument it becomes ``FEW`` in the last try.
+A program that is built smaller may be another program; therefore the row says what was changed. What is still late, or fails at that
+size, is made smaller by a second degree, in which smaller numbers are sizes, too, and odd ones.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from kernelwright.cuda.host import LANGUAGES
 from kernelwright.lazy_dataclasses import dataclass
 
 KEPT = 16
+FEW, LAST = 8, 512
+"""What an argument up to ``KEPT`` becomes, and from which divisor on."""
 
 
 @dataclass(frozen=True)
@@ -54,17 +59,28 @@ _FROM_ARGUMENT = re.compile(
 _LOOP = re.compile(
     rf"(?P<before>\bfor\s*\(\s*(?:{_TYPE}\s+)*(?P<name>\w+)\s*=\s*(?P<from>\d+)\s*;\s*(?P=name)\s*<=?\s*){_VALUE}(?P<after>\s*;)"
 )
+_DISTANCE = re.compile(
+    r"(?P<before>\b(?:double|float)\s+(?:const\s+)?(?P<name>\w*(?:interval|spacing|resolution|step_?size)\w*)\s*=\s*)"
+    r"(?P<value>\d*\.?\d+(?:[eE]-\d+)?)(?P<after>[fF]?\s*[;,])"
+)
+_SETTING = re.compile(
+    r"^(?P<before>[ \t]*(?P<name>[A-Za-z_]\w*)[ \t]*[=:]?[ \t]*)(?P<value>\d+)(?P<after>[ \t]*)$", re.M
+)
 _LOOP_BEGINS = re.compile(r"\bfor\s*\(\s*(?:\w+\s+)*$")
 _SIZE = re.compile(r"size|dim|width|height|num|count|length|^n_?[xyz]?$|^[wh]$|points|particles|elements|samples", re.I)
 _SHAPE = re.compile(r"block|thread|tile|warp|mask|seed|align|version|max_?len", re.I)
+SETTINGS_BYTES = 1 << 16
+"""A file of settings is small."""
+SHORT = 1e-3
+"""A longer distance is none of many points."""
 _REPEATED = re.compile(
     r"it_?max|max_?it|repeat|iter|trial|epoch|time_?steps|n_?steps|n_?runs|n_?reps|loops|warm_?up|passes", re.I
 )
 
 
 def reduced(command: Sequence[str], divisor: int, repetitions: Collection[int] = ()) -> list[str]:
-    """The command with its whole numbers above ``KEPT`` divided, to no less than 1, and those of ``repetitions`` 1, whose places are
-    counted as ``argv`` does; the program's name stays as it is."""
+    """The command with its whole numbers above ``KEPT`` divided, to no less than 1, smaller ones ``FEW`` where the divisor is that of the
+    ``LAST`` try, and those of ``repetitions`` 1, whose places are counted as ``argv`` does; the program's name stays as it is."""
     words = [_ARGUMENT.sub(lambda found: _divided(found, divisor), word) for word in command]
     return [
         command[0],
@@ -84,19 +100,32 @@ def repetitions_of(folder: Path) -> frozenset[int]:
 
 def _divided(found: re.Match[str], divisor: int) -> str:
     number = int(found["number"])
-    return f"{found['before']}{max(1, number // divisor) if number > KEPT else found['number']}"
+    if number > KEPT:
+        return f"{found['before']}{max(1, number // divisor)}"
+    return f"{found['before']}{FEW if number > FEW and divisor >= LAST else found['number']}"
 
 
-def shrink_sources(folder: Path, degree: Degree, *, writes: bool = True) -> list[str]:
-    """Makes constants of the sources below ``folder`` smaller, where they lie: sizes are divided, repetitions become 1.
+def settings_of(commands: Sequence[Sequence[str]], folder: Path) -> list[Path]:
+    """Files below ``folder`` that are arguments and have lines of a name and a number."""
+    named = {folder / word.split("=", 1)[-1]: None for command in commands for word in command[1:]}
+    files = (path for path in named if path.is_file() and path.resolve().is_relative_to(folder.resolve()))
+    small = (path for path in files if path.stat().st_size <= SETTINGS_BYTES)
+    return [path for path in small if _SETTING.search(path.read_bytes().decode("latin-1"))]
+
+
+def shrink_sources(folder: Path, degree: Degree, settings: Collection[Path] = (), *, writes: bool = True) -> list[str]:
+    """Makes constants of the sources below ``folder`` and of ``settings`` smaller, where they lie: sizes are divided, repetitions become 1.
 
     Returns what was changed, each once: ``["N 1048576 -> 16384"]``; without ``writes`` what would be.
     """
     changes: dict[str, None] = {}
-    for path, text in _sources(folder):
+    sources = ((path, text, (_DEFINE, _VARIABLE, _LOOP, _DISTANCE)) for path, text in _sources(folder))
+    texts = ((path, path.read_bytes().decode("latin-1"), (_SETTING,)) for path in settings)
+    for path, text, patterns in chain(sources, texts):
         changed = text
-        for pattern in (_DEFINE, _VARIABLE, _LOOP):
-            changed = pattern.sub(lambda found: _smaller(found, degree, changes), changed)
+        for pattern in patterns:
+            smaller = _longer if pattern is _DISTANCE else _smaller
+            changed = pattern.sub(lambda found: smaller(found, degree, changes), changed)  # noqa: B023
         if writes and changed != text:
             path.write_bytes(changed.encode("latin-1"))
     return list(changes)
@@ -125,6 +154,15 @@ def _smaller(found: re.Match[str], degree: Degree, changes: dict[str, None]) -> 
         return found[0]
     changes[f"{name} {number} -> {smaller}"] = None
     return f"{found['before']}{smaller}{found['after']}"
+
+
+def _longer(found: re.Match[str], degree: Degree, changes: dict[str, None]) -> str:
+    """A distance of points times the divisor: so there are fewer of them."""
+    distance, name = float(found["value"]), found["name"]
+    if not 0 < distance < SHORT:
+        return found[0]
+    changes[f"{name} {distance:g} -> {distance * degree.divisor:g}"] = None
+    return f"{found['before']}{distance * degree.divisor:g}{found['after']}"
 
 
 def _begins_a_loop(found: re.Match[str]) -> bool:
