@@ -340,8 +340,36 @@ def test_other_headers_of_nvidias_point_there_too(tmp_path: Path, header: str) -
     assert "--headers nvidia" in str(compile_error(tmp_path, f"#include <{header}>\n").hint)
 
 
-def test_curand_with_nvidias_headers(extra: None, tmp_path: Path) -> None:
+DRAWS = """
+#include <curand_kernel.h>
+extern "C" __global__ void k(unsigned *numbers, float *normal) {
+    curandState state;
+    curand_init(1, threadIdx.x, 3, &state);
+    __stcg(numbers + threadIdx.x, curand(&state));
+    __stcs(normal + threadIdx.x, curand_normal(&state));
+    __stwb(normal + threadIdx.x, __ldca(normal + threadIdx.x) * __ldlu(normal + threadIdx.x));
+}
+int main() { k<<<1, 1>>>(0, 0); return 0; }
+"""
+
+
+def test_curand_where_nvidias_is_not_installed_and_accesses_that_clangs_wrapper_lacks(
+    extra: None, tmp_path: Path
+) -> None:
     if any((root / "curand").is_dir() for root in room.wheel_folders("nvidia")):
         pytest.skip("the wheel of cuRAND is installed")
-    hint = compile_error(tmp_path, "#include <curand_kernel.h>\n", headers="nvidia").hint
-    assert hint is not None and "nvidia-curand-cu12" in hint
+    with Arena() as arena:
+        ours, theirs = (
+            Case(program(tmp_path, DRAWS, options).module, "k", 1, 32, np.zeros(32, np.uint32), np.zeros(32, np.float32)).agree(arena)
+            for options in (CompileOptions(), NVIDIA)
+        )  # fmt: skip
+    assert len(set(ours.arrays[0].tolist())) == 32 and (ours.arrays[1] > 0).all()
+    for mine, other in zip(ours.arrays, theirs.arrays, strict=True):
+        np.testing.assert_array_equal(mine, other)
+
+
+def test_cublas_by_its_other_name(extra: None, tmp_path: Path) -> None:
+    text = (
+        "#include <cublas_api.h>\nint main() { cublasHandle_t h; return cublasCreate_v2(&h) == CUBLAS_STATUS_SUCCESS; }"
+    )
+    assert program(tmp_path, text, NVIDIA).kernels == ()

@@ -33,10 +33,6 @@ _HINTS: tuple[tuple[str, str], ...] = (
         f"NVIDIA's headers have it: {_EXTRA}",
     ),
     (
-        r"'curand_\w*kernel.*' file not found",
-        "our own headers have it; NVIDIA's come with pip install 'nvidia-curand-cu12==10.3.10.*'",
-    ),
-    (
         r"'__clang_cuda_runtime_wrapper\.h' file not found",
         f"this clang lacks its own CUDA headers (Debian: libclang-common-NN-dev); install them, or {_BUNDLED}",
     ),

@@ -24,14 +24,14 @@ PRELUDE = Path(__file__).parent / "include" / "kernelwright" / "nvidia"
 EXTRA = "pip install 'kernelwright[nvidia]'"
 WRAPPER = "__clang_cuda_runtime_wrapper.h"
 
-# Folder below the wheels' `nvidia` -> a header that it must have, and the wheel it comes from. The last is not in the extra:
-# its libraries weigh 64 MB, and few programs draw random numbers on the device.
+# Folder below the wheels' `nvidia` -> a header that it must have, and the wheel it comes from.
 _WHEELS: tuple[tuple[str, str, str], ...] = (
     ("cuda_runtime", "cuda_runtime.h", "nvidia-cuda-runtime-cu12"),
     ("cuda_nvcc", "crt/host_config.h", "nvidia-cuda-nvcc-cu12"),
     ("cuda_cccl", "thrust/version.h", "nvidia-cuda-cccl-cu12"),
 )
 _OPTIONAL = "curand"
+"""Not in the extra, for its libraries weigh 64 MB; ours serves where it is not installed."""
 
 
 @frozen

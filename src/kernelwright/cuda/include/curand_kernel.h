@@ -3,7 +3,9 @@
 #pragma once
 #define CURAND_KERNEL_H_
 #pragma GCC system_header
+#if !defined(KW_HEADERS_OF_NVIDIA)
 #include "kernelwright_cuda.h"
+#endif
 
 #if !defined(__CUDA__)
 // Plain C++ that shares a header with device code: the states, and the generators as host functions.

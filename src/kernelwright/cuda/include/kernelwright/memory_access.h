@@ -43,20 +43,7 @@ KW_LDG_VECTOR(float4, float, 4, f4)
 KW_LDG_VECTOR(double2, double, 2, d2)
 #undef KW_LDG_VECTOR
 
-// These say which cache lines to keep and never change a value: plain accesses.
-template <class T> struct __kw_same { typedef T type; };
-#define KW_HINTED_LOAD(name) template <class T> KW_DEVICE T name(const T *p) { return *p; }
-#define KW_HINTED_STORE(name) \
-    template <class T> KW_DEVICE void name(T *p, typename __kw_same<T>::type value) { *p = value; }
-KW_HINTED_LOAD(__ldca)
-KW_HINTED_LOAD(__ldcg)
-KW_HINTED_LOAD(__ldcs)
-KW_HINTED_LOAD(__ldlu)
-KW_HINTED_STORE(__stcg)
-KW_HINTED_STORE(__stcs)
-KW_HINTED_STORE(__stwb)
-#undef KW_HINTED_LOAD
-#undef KW_HINTED_STORE
+#include "hinted_accesses.h"
 
 // These must reach memory every time: volatile accesses, word by word as wide as the type's alignment allows.
 template <int alignment> struct __kw_word { typedef unsigned long long type __attribute__((may_alias)); };

@@ -15,6 +15,7 @@
 #include "../atomics_with_order.h"
 #define KW_MIN_MAX_SIDE KW_HOST
 #include "../min_max_overloads.h"
+#include "../hinted_accesses.h"
 
 // Managed variables as our own headers have them (host_defines.h): clang knows NVIDIA's attribute for HIP alone.
 #undef __managed__
