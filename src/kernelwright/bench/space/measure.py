@@ -86,6 +86,7 @@ class Course:
 
     @property
     def best_us(self) -> float:
+        """The estimated time of its best kernel."""
         return self.best.time_us
 
     def best_within(self, seconds: float) -> float:
