@@ -6,6 +6,7 @@ import itertools
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,12 @@ def test_a_program_is_tuned_in_times_that_it_measures() -> None:
     assert [(p.value, p.holds) for p in found.promises] == [(1.0, True), (0.0, True), (0.0, True)]
 
 
+@cache
+def whole() -> Measured:
+    """With all the time it wants."""
+    return tune.run_tune(3, lambda _: None, stand_in, ["lud", "nw"])
+
+
 class Clock:
     """A second passes whenever somebody looks."""
 
@@ -73,8 +80,7 @@ def test_programs_share_the_time_there_is(seconds: float, monkeypatch: pytest.Mo
     # What was kept last is what is returned, and nothing that was known is lost from one to the next.
     known = [{(row["program"], row["dataset"]) for row in part.rows} for part in kept]
     assert all(a <= b for a, b in itertools.pairwise(known)) and (not kept or kept[-1].rows == found.rows)
-    whole = tune.run_tune(3, lambda _: None, stand_in, ["lud", "nw"])
-    same = [row for row in whole.rows if (row["program"], row["dataset"]) in rows]
+    same = [row for row in whole().rows if (row["program"], row["dataset"]) in rows]
     assert [row["configurations"] for row in found.rows] == [row["configurations"] for row in same]
 
 

@@ -15,7 +15,8 @@ from kernelwright.bench.prove.planted import SOUND, UNSAFE
 from kernelwright.ir import print_function
 from kernelwright.prove.labels import LABELS
 
-FEW = [(family, member) for family in FAMILIES for member in (family.unsafe[5], family.sound[-1])]
+FEW = [(family, family.sound[-1] if number % 2 else family.unsafe[5]) for number, family in enumerate(FAMILIES)]
+"""Of each family one; ``test_all_members`` has all."""
 
 
 def named(pair: tuple[Family, Member]) -> str:

@@ -13,6 +13,7 @@ import pytest
 from kernelwright.errors import Misuse
 from kernelwright.stories.tune import Subject, explained, tune_program
 from kernelwright.versions.threshold_file import Identity, evidence_path
+from tests.examples import first_of
 from tests.versions.table_programs import Guard, Leaf, Node, TableProgram
 
 OTHERS: tuple[Any, ...] = (None, "x", -1, 1.5, [], {}, [None], {"lines": 3})
@@ -42,14 +43,15 @@ def changed(value: Any, place: tuple[Any, ...], part: Any) -> Any:
     return made
 
 
-def test_whatever_stands_in_it_is_told_or_harmless(tmp_path: Path) -> None:
-    """Every part of the evidence in turn replaced by something else."""
+@pytest.mark.parametrize("turn", first_of(range(3)))
+def test_whatever_stands_in_it_is_told_or_harmless(turn: int, tmp_path: Path) -> None:
+    """Every part of the evidence in turn replaced by something else: a third of it at a time."""
     path = tmp_path / "app.tuning"
     tune_program(subject(path), ["4", "50", "60"])
     good = json.loads(evidence_path(path).read_text())
     told = 0
-    for place in places(good):
-        for part in OTHERS:
+    for number, place in enumerate(places(good)):
+        for part in OTHERS[(turn + number) % 3 :: 3]:
             evidence_path(path).write_text(json.dumps(changed(good, place, part)))
             for use in (lambda: explained(path), lambda: tune_program(subject(path), ["4", "50", "60"])):
                 try:
@@ -57,7 +59,7 @@ def test_whatever_stands_in_it_is_told_or_harmless(tmp_path: Path) -> None:
                 except Misuse as error:
                     assert error.message and "Error(" not in error.message
                     told += 1
-    assert told > 100
+    assert told > 33
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from kernelwright.device.arena import Arena
 from kernelwright.ir import parse_module, verify
 from kernelwright.passes.llvm import check
+from tests.examples import first_of
 from tests.prove.obligations.brute_force_barriers import Tally, hold
 from tests.prove.obligations.shared_kernels import shared_kernel
 
@@ -19,7 +20,7 @@ def arena() -> Iterator[Arena]:
         yield made
 
 
-@pytest.mark.parametrize("first", [0, 20])
+@pytest.mark.parametrize("first", first_of([0, 20]))
 def test_what_is_proven_never_races(first: int, arena: Arena) -> None:
     tally = Tally()
     for seed in range(first, first + 20):
