@@ -92,6 +92,20 @@ def test_the_arguments_are_those_of_the_target_run(suite: Path, tmp_path: Path) 
         assert run_commands(made, at, steps, [at / "other"]) == [["./other"]]
 
 
+def test_the_arguments_are_those_of_a_script_called_run(suite: Path, tmp_path: Path) -> None:
+    plain = next(each for each in projects(suite) if each.name == "plain")
+    steps = Steps(toolkit(tmp_path / "toolkit", ()), "h200", 1)
+    with copied(plain) as at:
+        (at / "run").write_bytes(b"\x7fELF\0./a 1\n")
+        assert run_commands(plain, at, steps, [at / "a"]) == [["./a"]]
+        (at / "run.sh").write_text(
+            "#!/bin/sh\n# the usual\n./a -x 128 ../data/b.txt > result.txt\n./a $1\n./c 3\nbin/a 2 | tee\n"
+        )
+        assert run_commands(plain, at, steps, [at / "a"]) == [["./a", "-x", "128", "../data/b.txt"]]
+        (at / "run").write_text("bin/a 2048 10")
+        assert run_commands(plain, at, steps, [at / "bin" / "a"]) == [["bin/a", "2048", "10"]]
+
+
 LISTS = """
 # add_executable(wrong wrong.cpp)
 set(OUT "${CMAKE_CURRENT_BINARY_DIR}/kernel.fatbin")

@@ -12,7 +12,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE
@@ -24,6 +24,9 @@ from kernelwright.executable import installation_command, worker_command
 
 BUILD_S = 300.0
 _ASKED_S = 60.0
+SCRIPTS = ("run", "run.sh")
+_TEXT_BYTES = 1 << 16
+_OUTPUT = re.compile(r"\s+>\s*[\w./+-]+\s*$")
 _SHELL = re.compile(r"[;&|<>`$*?]")
 
 
@@ -89,22 +92,36 @@ def _is_elf(path: Path) -> bool:
 
 
 def run_commands(project: Project, at: Path, steps: Steps, programs: Sequence[Path]) -> list[list[str]]:
-    """How the program is run: commands of its target ``run`` that name an executable that was made; else the newest alone."""
+    """How the program is run: commands of its target ``run``, or of a script of that name beside it (as Rodinia has), that name an
+    executable that was made; else the newest alone."""
     found: list[list[str]] = []
     names = {path.name for path in programs}
     if re.search(r"^run\s*:", _makefile(project, at), re.M) and not project.target and shutil.which("make"):
         told = steps.take(["make", "-n", "-f", str(project.makefile and project.makefile.name), "run"], at, _ASKED_S)
-        for line in told.said.splitlines():
-            words = [] if _SHELL.search(line) else _words(line)
-            if words and Path(words[0]).name in names:
-                found.append(words)
+        found = _commands(told.said, names)
+    if not found:
+        scripts = (at / name for name in SCRIPTS if (at / name).is_file())
+        found = next((some for path in scripts if (some := _commands(_text(path), names))), [])
     if found or not programs:
         return [[_called(words[0]), *words[1:]] for words in found]
     return [[_called(str(programs[-1].relative_to(at)))]]
 
 
+def _commands(text: str, names: Collection[str]) -> list[list[str]]:
+    """Lines that are one of the programs with arguments, and nothing more of a shell than where the output goes."""
+    lines = [_OUTPUT.sub("", line) for line in text.splitlines()]
+    words = [_words(line) for line in lines if not _SHELL.search(line)]
+    return [each for each in words if each and Path(each[0]).name in names]
+
+
 def _called(program: str) -> str:
     return program if "/" in program else f"./{program}"
+
+
+def _text(script: Path) -> str:
+    """Empty for what is no text: a program may be called ``run``."""
+    text = script.read_bytes()[:_TEXT_BYTES]
+    return "" if b"\0" in text else text.decode(errors="replace")
 
 
 def _words(line: str) -> list[str]:
