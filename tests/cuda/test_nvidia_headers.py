@@ -373,3 +373,23 @@ def test_cublas_by_its_other_name(extra: None, tmp_path: Path) -> None:
         "#include <cublas_api.h>\nint main() { cublasHandle_t h; return cublasCreate_v2(&h) == CUBLAS_STATUS_SUCCESS; }"
     )
     assert program(tmp_path, text, NVIDIA).kernels == ()
+
+
+def test_calls_of_newer_headers_and_of_headers_in_other_wheels(extra: None, tmp_path: Path) -> None:
+    text = """
+    #include <cuda_profiler_api.h>
+    #include <cuda_runtime.h>
+    #include <cufft.h>
+    __global__ void k() {}
+    int main() {
+        cudaMemLocation place = {cudaMemLocationTypeDevice, 0};
+        void *p = 0;
+        cudaProfilerStart();
+        k<<<1, 1>>>();
+        cudaProfilerStop();
+        cudaMemPrefetchAsync_v2(p, 4, place, 0, 0);
+        return (int)cudaMemAdvise_v2(p, 4, cudaMemAdviseSetReadMostly, place) + (CUFFT_NVSHMEM_FAILURE - 20);
+    }
+    """
+    executable, _ = build_executable(program(tmp_path, text, NVIDIA), [], tmp_path / "app")
+    assert run_without_device(executable).returncode == 100  # cudaErrorNoDevice

@@ -181,13 +181,6 @@ static cudaError_t describe_for_nvcc(char *to, int device)
     return cudaSuccess;
 }
 
-#if KW_NVCC >= 13
-
-KW_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
-{
-    return describe_for_nvcc((char *)properties, device);
-}
-
 /* A place for memory: a device, or one of several ways to say "the host". */
 struct location {
     int type, id;
@@ -195,13 +188,20 @@ struct location {
 
 enum { LOCATION_DEVICE = 1 };
 
-cudaError_t kw_own_advise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, int device);
-cudaError_t kw_own_prefetch(const void *pointer, size_t bytes, int device, cudaStream_t stream);
-
 static int device_at(struct location place)
 {
     return place.type == LOCATION_DEVICE ? place.id : cudaCpuDeviceId;
 }
+
+#if KW_NVCC >= 13
+
+KW_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device)
+{
+    return describe_for_nvcc((char *)properties, device);
+}
+
+cudaError_t kw_own_advise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, int device);
+cudaError_t kw_own_prefetch(const void *pointer, size_t bytes, int device, cudaStream_t stream);
 
 KW_API cudaError_t kw_nvcc_advise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
                                   struct location place) __asm__("cudaMemAdvise");
@@ -224,6 +224,18 @@ KW_API cudaError_t kw_nvcc_prefetch(const void *pointer, size_t bytes, struct lo
 KW_API cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *properties, int device)
 {
     return describe_for_nvcc((char *)properties, device);
+}
+
+/* As CUDA 13 calls them by their plain names. */
+KW_API cudaError_t cudaMemAdvise_v2(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, struct location place)
+{
+    return cudaMemAdvise(pointer, bytes, advice, device_at(place));
+}
+
+KW_API cudaError_t cudaMemPrefetchAsync_v2(const void *pointer, size_t bytes, struct location place, unsigned int flags,
+                                           cudaStream_t stream)
+{
+    return flags ? kw_done(cudaErrorInvalidValue) : cudaMemPrefetchAsync(pointer, bytes, device_at(place), stream);
 }
 
 #endif
