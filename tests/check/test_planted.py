@@ -69,6 +69,13 @@ def test_is_found_where_it_is(path: Path) -> None:
         assert planted.kind == "barrier" or "null" in first["message"] or (first["address"] and first["buffer"])
 
 
+def test_what_helps_is_what_the_widest_launch_needs() -> None:
+    """The first launch has one warp, whose lanes alone could meet."""
+    (found,) = results()[HERE / "planted" / "race_next_reduction.cu"].findings
+    assert "different warps of a block" in found["message"] and "__syncthreads()" in found["message"]
+    assert found["kind"] == "race" and "__syncwarp" not in found["message"]
+
+
 def test_every_kind_is_planted() -> None:
     assert {Planted(path).kind for path in PROGRAMS} == KINDS
     assert len(PROGRAMS) >= 20

@@ -52,6 +52,19 @@ def log_of(given: CheckReport, folder: str) -> Any:
 # -- classes ---------------------------------------------------------------------------------------------------------
 
 
+def test_what_is_said_of_several_equal_ones_is_of_the_widest_race() -> None:
+    """Whether the narrow one was met first, or last."""
+    warp, block, grid = (
+        CheckFinding("race", hint, hint, "k", "a.cu", 7) for hint in ("race warp", "race block", "race grid")
+    )
+    for order in ([warp, block, grid], [grid, warp, block], [block, grid, replace(warp, count=1)]):
+        (found,) = Findings(order)
+        assert (found.hint, found.message, found.count) == ("race grid", "race grid", 3)
+    update = replace(warp, hint="race update")
+    (found,) = Findings([update, update])
+    assert (found.hint, found.count) == ("race update", 2)
+
+
 def test_every_class_has_its_row() -> None:
     """In the table, in the documents, and among the hints, which are named after classes."""
     assert tuple(KINDS) == get_args(FindingKind)

@@ -225,6 +225,13 @@ def _triples(row: dict[str, Any]) -> dict[str, Triple | None]:
     return {name: (row[name][0], row[name][1], row[name][2]) if row[name] else None for name in ("thread", "block")}
 
 
+_WIDER: tuple[Hint, ...] = ("race warp", "race block", "race grid")
+
+
+def _width(one: CheckFinding) -> int:
+    return _WIDER.index(one.hint) if one.hint in _WIDER else -1
+
+
 class Findings:
     """Findings in the order they were first met, each once."""
 
@@ -234,9 +241,14 @@ class Findings:
             self.add(one)
 
     def add(self, one: CheckFinding) -> None:
-        """Adds a finding; of one with an equal key only the count grows."""
+        """Adds a finding; of one with an equal key the count grows, and what is said of it is of the widest race: a launch of one warp
+        needs less than one of several."""
         known = self._by_key.get(one.key)
-        self._by_key[one.key] = one if known is None else replace(known, count=known.count + one.count)
+        if known is None:
+            self._by_key[one.key] = one
+            return
+        told = one if _width(one) > _width(known) else known
+        self._by_key[one.key] = replace(told, count=known.count + one.count)
 
     def __iter__(self) -> Any:
         return iter(self._by_key.values())
