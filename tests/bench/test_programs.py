@@ -102,6 +102,8 @@ def test_the_arguments_are_those_of_a_script_called_run(suite: Path, tmp_path: P
             "#!/bin/sh\n# the usual\n./a -x 128 ../data/b.txt > result.txt\n./a $1\n./c 3\nbin/a 2 | tee\n"
         )
         assert run_commands(plain, at, steps, [at / "a"]) == [["./a", "-x", "128", "../data/b.txt"]]
+        (at / "run").write_text("cd data && ../a in.txt 40 && cd ..\ncd data && ../c\n")
+        assert run_commands(plain, at, steps, [at / "a"]) == [["env", "-C", "data", "../a", "in.txt", "40"]]
         (at / "run").write_text("bin/a 2048 10")
         assert run_commands(plain, at, steps, [at / "bin" / "a"]) == [["bin/a", "2048", "10"]]
 

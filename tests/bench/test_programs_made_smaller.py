@@ -16,7 +16,7 @@ from kernelwright.bench.programs import measure, steps
 from kernelwright.bench.programs.measure import Manner, measure_folders
 from kernelwright.bench.programs.projects import Project
 from kernelwright.bench.programs.shrinking import DEGREES, reduced, repetitions_of, settings_of, shrink_sources
-from kernelwright.bench.programs.steps import Step, Steps, Stopped
+from kernelwright.bench.programs.steps import Step, Steps, Stopped, in_folder
 from kernelwright.bench.programs.tries import Way, missing_file, run_to_end, ways_to_run
 from tests.cli.conftest import Kw, kw  # noqa: F401
 
@@ -64,6 +64,18 @@ def test_numbers_are_reduced() -> None:
     assert reduced(["./a", "100"], 512) == ["./a", "1"]
     assert reduced(["./a", "15", "7", "100"], 512) == ["./a", "8", "7", "1"]
     assert reduced(["./a", "--n=6400", "-i=8", "a=x64"], 64) == ["./a", "--n=100", "-i=8", "a=x64"]
+
+
+def test_a_command_in_a_folder_is_made_smaller_there(tmp_path: Path) -> None:
+    command = in_folder("data", ["../a64", "6400", "in.config", "90"])
+    assert reduced(command, 64, {3}) == ["env", "-C", "data", "../a64", "100", "in.config", "1"]
+    assert missing_file([command], tmp_path, "") == "in.config"
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "in.config").write_text("rows 4096\n")
+    assert missing_file([command], tmp_path, "") == ""
+    assert settings_of([command], tmp_path) == [tmp_path / "data" / "in.config"]
+    steps = Steps(tmp_path, "h200", 1)
+    assert steps.take(in_folder("data", ["cat", "in.config"]), tmp_path, 9.0).said == "rows 4096\n"
 
 
 def test_arguments_that_are_repetitions_become_one(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from kernelwright.architectures import DEFAULT_ARCHITECTURE
 from kernelwright.bench.programs.cmake_lists import read_lists
 from kernelwright.bench.programs.projects import Project
-from kernelwright.bench.programs.steps import CUDA_FOLDERS, Step, Steps
+from kernelwright.bench.programs.steps import CUDA_FOLDERS, Step, Steps, folder_of, in_folder
 from kernelwright.cuda.toolkit_folder import make_toolkit
 from kernelwright.executable import installation_command, worker_command
 
@@ -26,6 +26,7 @@ BUILD_S = 300.0
 _ASKED_S = 60.0
 SCRIPTS = ("run", "run.sh")
 _TEXT_BYTES = 1 << 16
+_IN_FOLDER = re.compile(r"^\s*cd\s+(?P<folder>[\w./+-]+)\s*&&\s*(?P<command>.*?)(\s*&&\s*cd\s+[\w./+-]+)?\s*$")
 _OUTPUT = re.compile(r"\s+>\s*[\w./+-]+\s*$")
 _SHELL = re.compile(r"[;&|<>`$*?]")
 
@@ -103,15 +104,20 @@ def run_commands(project: Project, at: Path, steps: Steps, programs: Sequence[Pa
         scripts = (at / name for name in SCRIPTS if (at / name).is_file())
         found = next((some for path in scripts if (some := _commands(_text(path), names))), [])
     if found or not programs:
-        return [[_called(words[0]), *words[1:]] for words in found]
+        return [words if folder_of(words)[0] else [_called(words[0]), *words[1:]] for words in found]
     return [[_called(str(programs[-1].relative_to(at)))]]
 
 
 def _commands(text: str, names: Collection[str]) -> list[list[str]]:
     """Lines that are one of the programs with arguments, and nothing more of a shell than where the output goes."""
-    lines = [_OUTPUT.sub("", line) for line in text.splitlines()]
-    words = [_words(line) for line in lines if not _SHELL.search(line)]
-    return [each for each in words if each and Path(each[0]).name in names]
+    found = []
+    for line in text.splitlines():
+        changes = _IN_FOLDER.match(line)
+        line = _OUTPUT.sub("", changes["command"] if changes else line)
+        words = [] if _SHELL.search(line) else _words(line)
+        if words and Path(words[0]).name in names:
+            found.append(in_folder(changes["folder"], words) if changes else words)
+    return found
 
 
 def _called(program: str) -> str:

@@ -21,6 +21,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
+from kernelwright.bench.programs.steps import folder_of, in_folder
 from kernelwright.cuda.host import LANGUAGES
 from kernelwright.lazy_dataclasses import dataclass
 
@@ -81,8 +82,9 @@ _REPEATED = re.compile(
 def reduced(command: Sequence[str], divisor: int, repetitions: Collection[int] = ()) -> list[str]:
     """The command with its whole numbers above ``KEPT`` divided, to no less than 1, smaller ones ``FEW`` where the divisor is that of the
     ``LAST`` try, and those of ``repetitions`` 1, whose places are counted as ``argv`` does; the program's name stays as it is."""
+    folder, command = folder_of(command)
     words = [_ARGUMENT.sub(lambda found: _divided(found, divisor), word) for word in command]
-    return [
+    made = [
         command[0],
         *(
             "1" if at in repetitions and word.isdecimal() and divisor > 1 else word
@@ -90,6 +92,7 @@ def reduced(command: Sequence[str], divisor: int, repetitions: Collection[int] =
             if at
         ),
     ]
+    return in_folder(folder, made) if folder else made
 
 
 def repetitions_of(folder: Path) -> frozenset[int]:
@@ -107,7 +110,8 @@ def _divided(found: re.Match[str], divisor: int) -> str:
 
 def settings_of(commands: Sequence[Sequence[str]], folder: Path) -> list[Path]:
     """Files below ``folder`` that are arguments and have lines of a name and a number."""
-    named = {folder / word.split("=", 1)[-1]: None for command in commands for word in command[1:]}
+    given = [folder_of(command) for command in commands]
+    named = {folder / inside / word.split("=", 1)[-1]: None for inside, words in given for word in words[1:]}
     files = (path for path in named if path.is_file() and path.resolve().is_relative_to(folder.resolve()))
     small = (path for path in files if path.stat().st_size <= SETTINGS_BYTES)
     return [path for path in small if _SETTING.search(path.read_bytes().decode("latin-1"))]

@@ -49,6 +49,20 @@ class Step:
         return not self.cause
 
 
+_FROM = ("env", "-C")
+
+
+def in_folder(folder: str, command: Sequence[str]) -> list[str]:
+    """The command, begun in a folder below."""
+    return [*_FROM, folder, *command]
+
+
+def folder_of(command: Sequence[str]) -> tuple[str, list[str]]:
+    """The folder that ``in_folder`` names, empty where there is none, and the command itself."""
+    words = list(command)
+    return (words[2], words[3:]) if tuple(words[:2]) == _FROM else ("", words)
+
+
 class Stopped(Exception):
     """``Steps.stop`` was called: what a step came to says nothing about the program."""
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kernelwright.bench.programs.shrinking import reduced
-from kernelwright.bench.programs.steps import Step, Steps
+from kernelwright.bench.programs.steps import Step, Steps, folder_of
 from kernelwright.lazy_dataclasses import dataclass
 
 STEP, LARGEST = 8, 512
@@ -135,10 +135,11 @@ def _tried(size: str, commands: Sequence[Sequence[str]], at: Path, steps: Steps,
 
 def missing_file(commands: Sequence[Sequence[str]], at: Path, said: str) -> str:
     """The first argument that looks like a file to read and is not there, or what the program says of one; else empty."""
-    for command in commands:
+    for each in commands:
+        folder, command = folder_of(each)
         for word in command[1:]:
             path = word.split("=", 1)[-1]
-            if _PATH.match(path) and not _OUTPUT.search(path) and not (at / path).exists():
+            if _PATH.match(path) and not _OUTPUT.search(path) and not (at / folder / path).exists():
                 return path
     found = _NO_FILE.search(said)
     return " ".join(found[0].split())[:80] if found else ""
