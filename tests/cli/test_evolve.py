@@ -16,7 +16,9 @@ from typing import Any
 
 import pytest
 
+from kernelwright.cli.commands.evolve import _explored
 from kernelwright.cli.support.evolve_result import lines_of
+from kernelwright.errors import Misuse
 from kernelwright.evaluate.workload.subject import PythonFile
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from tests import kw_process
@@ -374,3 +376,21 @@ def test_a_disk_that_is_full_while_recording(folder: Path) -> None:
     assert "there is no room for the recording of app 1000" in done.stderr and "next: free space" in done.stderr
     assert "Traceback" not in done.stderr and "defect" not in done.stderr
     assert not list(folder.glob("kw-runs/room*"))
+
+
+def test_a_run_of_explore_is_named_by_its_folder_or_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "kw-runs" / "matmul-1"
+    folder.mkdir(parents=True)
+    assert _explored("matmul-1") == "matmul-1" and _explored(str(folder)) == str(
+        folder
+    )  # no run, as is said of it elsewhere
+    (folder / "journal.db").touch()
+    with pytest.raises(Misuse, match=r"is a run, and has no program\.cu") as refused:
+        _explored("matmul-1")
+    assert refused.value.hint is not None and "--resume matmul-1" in refused.value.hint
+    (folder / "program.cu").touch()
+    assert _explored("matmul-1") == str(Path("kw-runs/matmul-1/program.cu"))
+    assert _explored(str(folder)) == str(folder / "program.cu")
+    (tmp_path / "matmul-1").touch()
+    assert _explored("matmul-1") == "matmul-1"  # a program of that name lies here

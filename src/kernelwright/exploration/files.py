@@ -24,6 +24,8 @@ from kernelwright.pipeline import compile as compile_program
 from kernelwright.space.cuda_source import GeneratedKernel
 
 RECORD = "explored.json"
+PROGRAM = "program.cu"
+"""The best kernel with a host program around it."""
 MOST_REPLAYED = 1 << 36
 """Iterations of a kernel that is run as a whole: more take longer than a worker has."""
 FORMAT = 1
@@ -36,7 +38,7 @@ def write_kernel_files(run: ExploreRun, space: KernelSpace) -> list[Path]:
     kernel = space.kernel(best.decisions)
     text = headed(run, best, kernel)
     written = {"best.cu": text, "best.ptx": _ptx(kernel, run.subject)}
-    written["program.cu"] = host_program(run.subject, text, kernel)
+    written[PROGRAM] = host_program(run.subject, text, kernel)
     if naive is not None:
         written["naive.cu"] = headed(run, naive, space.kernel(naive.decisions))
     about = {"format": FORMAT, **run.subject.as_json(), "time_us": best.time_us, "decisions": list(best.decisions)}

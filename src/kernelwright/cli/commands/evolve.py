@@ -2,6 +2,7 @@
 
 kw evolve app.cu -- ARGUMENTS          a CUDA program as it is: recorded, then searched
 kw evolve suite:hotspot                a program that ships with the package
+kw evolve kw-runs/matmul-1             the best kernel of a run of kw explore, with its program
 kw evolve workload.py                  a Python file that defines `workload`
 kw evolve --device cuda:0 ...          candidates are judged as ever; times are taken on a real GPU
 kw evolve --resume kw-runs/app-1       goes on with a run that was interrupted
@@ -37,7 +38,7 @@ from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.record_program import record
 from kernelwright.evaluate.capture.select_launches import PER_GROUP, PER_GROUP_OF_FURTHER, choose, look, rest
 from kernelwright.evaluate.judging.whole_program import Program
-from kernelwright.evaluate.run.run import new_folder
+from kernelwright.evaluate.run.run import FOLDER, JOURNAL, new_folder
 from kernelwright.evaluate.run.settings import RunSettings
 from kernelwright.evaluate.workload.rule_text import parse_rules
 from kernelwright.evaluate.workload.subject import Chosen, Larger, PythonFile, Recordings, Subject
@@ -206,6 +207,8 @@ def _new_run(
         raise Misuse(
             "there is nothing to evolve", hint="kw evolve app.cu -- ARGUMENTS, or suite:hotspot, or workload.py"
         )
+    if len(paths) == 1:
+        paths = [_explored(paths[0])]
     first = paths[0]
     if len(paths) == 1 and Path(first).suffix == ".py":
         if arguments or further or held:
@@ -292,6 +295,23 @@ def _suite_run(title: str, flags: CompileFlags, own: dict[str, Any], asked: _Ask
             line = program.larger.generate(folder / LARGER_INPUTS, DATA_SETS[0][1])
             larger = Larger(Program(str(executable), line, LARGER_INPUTS), program.larger.what, program.larger.error)
         return _recorded_run(folder, recordings[:training], recordings[training:], asked, whole, given, larger)
+
+
+def _explored(given: str) -> str:
+    """The program that a run of ``kw explore`` has ended with, for its folder or its name; anything else as it was given. Raises
+    ``Misuse`` for a run that has none."""
+    at = (folder for folder in (Path(given), Path(FOLDER) / given) if (folder / JOURNAL).is_file())
+    folder = None if Path(given).is_file() else next(at, None)
+    if folder is None:
+        return given
+    from kernelwright.exploration.files import PROGRAM  # with all of exploration behind it
+
+    if not (folder / PROGRAM).is_file():
+        raise Misuse(
+            f"{folder} is a run, and has no {PROGRAM}",
+            hint=f"kw evolve --resume {given} goes on with one of evolve; one of explore has it at its end",
+        )
+    return str(folder / PROGRAM)
 
 
 def _copied(inside: Path, target: Path) -> None:
@@ -429,7 +449,7 @@ def __getattr__(name: str) -> Any:
     command.__annotations__["targets"] = Annotated[
         list[str] | None,
         typer.Argument(
-            help="CUDA files or a program, suite:NAME, or a Python file that defines `workload`; -- ARGUMENTS."
+            help="CUDA files or a program, suite:NAME, a run of kw explore, or a Python file that defines `workload`; -- ARGUMENTS."
         ),
     ]
     return takes_flags(command, OWN_FLAGS)
