@@ -24,6 +24,7 @@ VECTORS = """
 #include <thrust/reduce.h>
 #include <thrust/execution_policy.h>
 #include <cstdio>
+#include <iostream>
 #include <vector>
 int main() {
     std::vector<float> s(1000);
@@ -56,6 +57,10 @@ int main() {
     } catch (const thrust::system_error &error) {
         printf("%s\\n", error.what());
     }
+    thrust::device_vector<double> halves(2, 1.5);
+    const thrust::device_vector<double> &same = halves;
+    fflush(stdout);
+    std::cout << ints[0] << " " << halves[1] << " " << same[0] << std::endl;
     return 0;
 }
 """
@@ -150,6 +155,7 @@ def test_vectors_and_what_copies_them(tmp_path: Path) -> None:
         f"999 998 1 {total}",
         "990 5 -998 2 7 3 123 0 3 8",
         "out of memory",
+        "-998 1.5 1.5",
     ], done.stderr
 
 

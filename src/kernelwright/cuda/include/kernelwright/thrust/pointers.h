@@ -2,6 +2,7 @@
 #pragma once
 #pragma GCC system_header
 #include "functional.h"
+#include <iosfwd>
 #include <iterator>
 #include <stdexcept>
 #include <string>
@@ -114,6 +115,12 @@ template <class T> class device_reference {
   private:
     T *raw;
 };
+
+// Which of the stream's own operators is meant, a conversion alone does not say.
+template <class T, class C, class Traits>
+std::basic_ostream<C, Traits> &operator<<(std::basic_ostream<C, Traits> &stream, const device_reference<T> &reference) {
+    return stream << typename device_reference<T>::value_type(reference);
+}
 
 template <class T> KW_BOTH device_reference<T> device_ptr<T>::operator*() const { return device_reference<T>(raw); }
 template <class T> KW_BOTH device_reference<T> device_ptr<T>::operator[](std::ptrdiff_t index) const {
