@@ -70,7 +70,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
     (r"unknown type name 'constexpr'", "CUDA needs C++11 or later: leave out -std, or give -std=c++17"),
     (
         r"initialization is not supported for __shared__",
-        "initialise it in the kernel, and give its type no constructor",
+        "initialise it in the kernel, and give its type no constructor; cuda::barrier of NVIDIA's headers has one, that of ours none",
     ),
     (r"no matching function for call to 'atomic", "this type has no such atomic in CUDA; see the candidates above"),
     (
