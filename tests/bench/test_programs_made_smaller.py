@@ -353,6 +353,18 @@ def test_a_late_step_ends_with_its_children(tmp_path: Path) -> None:
     assert not (tmp_path / "after").exists()
 
 
+def test_what_a_killed_step_leaves_lies_with_the_tools(tmp_path: Path) -> None:
+    steps, writes = (
+        Steps(tmp_path / "tools", "h200", 1),
+        "import tempfile; tempfile.mkdtemp(); print(tempfile.gettempdir())",
+    )
+    assert steps.take([sys.executable, "-c", f"{writes}\nwhile 1: pass"], tmp_path, 0.3).is_late
+    (kept,) = (tmp_path / "tools").iterdir()
+    assert (
+        steps.take([sys.executable, "-c", writes], tmp_path, 9.0).said == f"{kept}\n" and len(list(kept.iterdir())) == 2
+    )
+
+
 def test_time_is_that_of_the_processor_and_waiting_for_nothing_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

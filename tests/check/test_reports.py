@@ -55,7 +55,8 @@ def log_of(given: CheckReport, folder: str) -> Any:
 def test_what_is_said_of_several_equal_ones_is_of_the_widest_race() -> None:
     """Whether the narrow one was met first, or last."""
     warp, block, grid = (
-        CheckFinding("race", hint, hint, "k", "a.cu", 7) for hint in ("race warp", "race block", "race grid")
+        CheckFinding("race", hint, hint, "k", "a.cu", 7, scope=scope)
+        for hint, scope in (("race warp", "warp"), ("race block", "block"), ("race grid", "grid"))
     )
     for order in ([warp, block, grid], [grid, warp, block], [block, grid, replace(warp, count=1)]):
         (found,) = Findings(order)
@@ -63,6 +64,10 @@ def test_what_is_said_of_several_equal_ones_is_of_the_widest_race() -> None:
     update = replace(warp, hint="race update")
     (found,) = Findings([update, update])
     assert (found.hint, found.count) == ("race update", 2)
+    update, wider = (replace(each, hint="race update") for each in (warp, grid))
+    for order in ([update, wider], [wider, update]):
+        (found,) = Findings(order)
+        assert (found.hint, found.message, found.count) == ("race update", "race grid", 2)
 
 
 def test_every_class_has_its_row() -> None:

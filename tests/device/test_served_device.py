@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import socket
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -155,7 +157,10 @@ def test_a_request_that_loses_the_device_goes_on_to_be_told() -> None:
         (ValueError("odd"), "this is a defect in Kernelwright: ValueError: odd"),
     ],
 )
-def test_what_a_device_raises_is_an_answer(raised: Exception, told: str) -> None:
+def test_what_a_device_raises_is_an_answer(
+    raised: Exception, told: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where the trace of a defect lies
     with served(StandIn(DEVICE_SYNCHRONIZE=raised)) as client:
         with pytest.raises(Failed, match=told):
             client.request(Message.DEVICE_SYNCHRONIZE)

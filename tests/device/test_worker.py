@@ -6,7 +6,9 @@ import faulthandler
 import os
 import resource
 import signal
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
 
@@ -30,7 +32,11 @@ def test_ctrl_c_does_not_reach_a_worker() -> None:
 @pytest.mark.parametrize(
     "error", [ToolError("clear words", hint="do this"), MemoryError(), ValueError("a slip of ours")]
 )
-def test_an_error_is_told_and_the_process_ends(error: Exception, capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_error_is_told_and_the_process_ends(
+    error: Exception, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where the trace of a defect lies
+
     def work() -> None:
         raise error
 

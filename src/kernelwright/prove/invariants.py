@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Literal
 
+from kernelwright.device.checking.findings import SCOPES
 from kernelwright.device.describe_access import plural
 from kernelwright.device.settings import OVERREAD
 from kernelwright.edits.barriers import is_barrier
@@ -33,7 +34,7 @@ from kernelwright.prove.checked_run import CaseRun, Device, Runnable, is_past_a_
 from kernelwright.prove.domain import as_guards_see
 from kernelwright.prove.instrumentation import Count, ObservedCase, Probe, Reached, counts, instrumented
 from kernelwright.prove.output_difference import difference
-from kernelwright.prove.sightings import SCOPES, Sites, add
+from kernelwright.prove.sightings import Sites, add
 
 Alone = Literal["right", "wrong", "not run"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from kernelwright.codegen.simt.launching.launch_result import Found
 from kernelwright.device.arena import Arena
+from kernelwright.device.checking.findings import SCOPES
 from kernelwright.device.overread import Overread
 from kernelwright.device.virtual_gpu.gpu import position
 from kernelwright.evaluate.judging.fault_sites import (
-    SCOPES,
     End,
     Places,
     Site,
@@ -78,4 +78,4 @@ def _evidence(site: Site, found: Found, places: Places, grid: Triple, block: Tri
     return Evidence(sentence, "race", kernel=site.kernel, place=str(first), other=str(second), count=found.count)
 
 
-__all__ = ["SCOPES", "End", "Places", "Sight", "Site", "SiteKind", "Sites", "add", "memory_at", "note", "note_overread"]
+__all__ = ["End", "Places", "Sight", "Site", "SiteKind", "Sites", "add", "memory_at", "note", "note_overread"]

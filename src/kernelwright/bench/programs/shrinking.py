@@ -26,8 +26,10 @@ from kernelwright.cuda.host import LANGUAGES
 from kernelwright.lazy_dataclasses import dataclass
 
 KEPT = 16
-FEW, LAST = 8, 512
-"""What an argument up to ``KEPT`` becomes, and from which divisor on."""
+LAST = 512
+"""The divisor of the last try."""
+FEW = 8
+"""What an argument up to ``KEPT`` becomes in it."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ def settings_of(commands: Sequence[Sequence[str]], folder: Path) -> list[Path]:
     named = {folder / inside / word.split("=", 1)[-1]: None for inside, words in given for word in words[1:]}
     files = (path for path in named if path.is_file() and path.resolve().is_relative_to(folder.resolve()))
     small = (path for path in files if path.stat().st_size <= SETTINGS_BYTES)
-    return [path for path in small if _SETTING.search(path.read_bytes().decode("latin-1"))]
+    return [path for path in small if _SETTING.search(_text_of(path))]
 
 
 def shrink_sources(folder: Path, degree: Degree, settings: Collection[Path] = (), *, writes: bool = True) -> list[str]:
@@ -124,25 +126,30 @@ def shrink_sources(folder: Path, degree: Degree, settings: Collection[Path] = ()
     """
     changes: dict[str, None] = {}
     sources = ((path, text, (_DEFINE, _VARIABLE, _LOOP, _DISTANCE)) for path, text in _sources(folder))
-    texts = ((path, path.read_bytes().decode("latin-1"), (_SETTING,)) for path in settings)
+    texts = ((path, _text_of(path), (_SETTING,)) for path in settings)
     for path, text, patterns in chain(sources, texts):
         changed = text
         for pattern in patterns:
-            smaller = _longer if pattern is _DISTANCE else _smaller
-            changed = pattern.sub(lambda found: smaller(found, degree, changes), changed)  # noqa: B023
+            changed = pattern.sub(lambda found: _smaller(found, degree, changes), changed)
         if writes and changed != text:
             path.write_bytes(changed.encode("latin-1"))
     return list(changes)
 
 
 def _sources(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Every byte is a character, and can be written back as it was."""
     for path in sorted(folder.rglob("*")):
         if path.suffix in (*LANGUAGES, *_HEADERS) and not path.is_symlink() and path.is_file():
-            yield path, path.read_bytes().decode("latin-1")
+            yield path, _text_of(path)
+
+
+def _text_of(path: Path) -> str:
+    """Every byte is a character, and can be written back as it was."""
+    return path.read_bytes().decode("latin-1")
 
 
 def _smaller(found: re.Match[str], degree: Degree, changes: dict[str, None]) -> str:
+    if found.re is _DISTANCE:
+        return _longer(found, degree, changes)
     number, name = _number(found["value"]), found["name"]
     begin = int(found.groupdict().get("from") or 0)
     if number is None or number >= 1 << 40 or _begins_a_loop(found):

@@ -68,7 +68,8 @@ class Stopped(Exception):
 
 
 class Steps:
-    """``tools``: a folder like a toolkit's, whose ``nvcc`` is found first. ``cores``: for one launch of the virtual GPU."""
+    """``tools``: a folder like a toolkit's, whose ``nvcc`` is found first. ``cores``: for one launch of the virtual GPU. What is killed
+    cannot tidy up: temporary files lie in ``tools``, and go with it."""
 
     def __init__(self, tools: Path, device: str, cores: int) -> None:
         self.tools = tools
@@ -118,11 +119,13 @@ class Steps:
         return process
 
     def _environment(self, on_device: bool) -> dict[str, str]:
-        tools = self.tools
+        tools, temporary = self.tools, self.tools / "tmp"
+        temporary.mkdir(parents=True, exist_ok=True)
         return {
             **os.environ, "PATH": f"{tools / 'bin'}:{os.environ.get('PATH', '')}", "LIBRARY_PATH": str(tools / "lib64"),
             "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]),
             "KERNELWRIGHT_WORKER": worker_command(), "KERNELWRIGHT_CORES": str(self._cores),
+            "TMPDIR": str(temporary),
             **{name: str(tools) for name in CUDA_FOLDERS}, **({"KERNELWRIGHT_DEVICE": self._device} if on_device else {}),
         }  # fmt: skip
 

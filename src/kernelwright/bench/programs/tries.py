@@ -12,11 +12,11 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from kernelwright.bench.programs.shrinking import reduced
+from kernelwright.bench.programs.shrinking import LAST, reduced
 from kernelwright.bench.programs.steps import Step, Steps, folder_of
 from kernelwright.lazy_dataclasses import dataclass
 
-STEP, LARGEST = 8, 512
+STEP = 8
 _PATH = re.compile(r"^[\w.+-]*(/[\w.+-]+)+$|^[\w+-]+\.[A-Za-z][\w.]{1,6}$")
 _OUTPUT = re.compile(r"out|result|log|dump", re.I)
 _NO_FILE = re.compile(
@@ -52,7 +52,7 @@ def ways_to_run(given: Sequence[Sequence[str]], first: int = 1, repetitions: Col
     """What is tried in turn: the commands with their arguments divided by ``first``, by 8 times that and so on, up to 512; then, where
     ``first`` is not 1, by an eighth of it and so on, and last as they are. Those of ``repetitions`` are 1 but then."""
     divisors = [first]
-    while divisors[-1] < LARGEST:
+    while divisors[-1] < LAST:
         divisors.append(divisors[-1] * STEP)
     while first > 1:
         first //= STEP

@@ -38,7 +38,7 @@ from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.record_program import record
 from kernelwright.evaluate.capture.select_launches import PER_GROUP, PER_GROUP_OF_FURTHER, choose, look, rest
 from kernelwright.evaluate.judging.whole_program import Program
-from kernelwright.evaluate.run.run import FOLDER, JOURNAL, new_folder
+from kernelwright.evaluate.run.run import folder_if_any, new_folder
 from kernelwright.evaluate.run.settings import RunSettings
 from kernelwright.evaluate.workload.rule_text import parse_rules
 from kernelwright.evaluate.workload.subject import Chosen, Larger, PythonFile, Recordings, Subject
@@ -300,8 +300,7 @@ def _suite_run(title: str, flags: CompileFlags, own: dict[str, Any], asked: _Ask
 def _explored(given: str) -> str:
     """The program that a run of ``kw explore`` has ended with, for its folder or its name; anything else as it was given. Raises
     ``Misuse`` for a run that has none."""
-    at = (folder for folder in (Path(given), Path(FOLDER) / given) if (folder / JOURNAL).is_file())
-    folder = None if Path(given).is_file() else next(at, None)
+    folder = None if Path(given).is_file() else folder_if_any(given)
     if folder is None:
         return given
     from kernelwright.exploration.files import PROGRAM  # with all of exploration behind it

@@ -26,7 +26,7 @@ from kernelwright.cuda.wire.protocol import MemoryKind, Message
 from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.checking.findings import CheckFinding, End, Findings
 from kernelwright.device.checking.host_lines import HostLines
-from kernelwright.device.checking.launch_findings import WIDEST_FIRST, LaunchFindings, routine_finding
+from kernelwright.device.checking.launch_findings import LaunchFindings, routine_finding
 from kernelwright.device.checking.reordering import Reordering
 from kernelwright.device.checking.touched_bytes import READ, STORED, Bytes, Touched
 from kernelwright.device.execution import Execution
@@ -124,8 +124,7 @@ class Checker(Observer):
         if absent and launched.fault is None:
             again = replace(watch, filler=_OTHER_FILLER)
             matters = self._reordering.differs(execution, gpu, arena, before, self._touched, compiled, again)
-        # The widest scope of a race first: it says what helps.
-        for found in sorted(launched.result.found, key=lambda found: WIDEST_FIRST.index(found.scope)):
+        for found in launched.result.found:
             if found.kind != "absent" or launched.fault is not None or matters:
                 self.findings.add(describe.found(found))
         if launched.result.incomplete and execution.launch.kernel not in self.incomplete:

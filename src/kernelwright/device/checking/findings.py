@@ -56,6 +56,8 @@ Hint = Literal[
 ]
 
 Level = Literal["error", "warning", "note"]
+SCOPES = {"": "", "warp": "lanes of one warp", "block": "different warps of a block", "grid": "different blocks"}
+"""How far the ends of a race are apart, the widest last; nothing for what is none."""
 """How grave a finding is, in SARIF's words. A warning fails a check, too; ``note`` is for benign findings, whatever their kind."""
 
 
@@ -146,6 +148,8 @@ class CheckFinding:
     count: int = 1
     permuted: bool = False
     """Another order leaves the same elements in other places."""
+    scope: str = ""
+    """Of a race: how far its ends are apart, one of ``SCOPES``."""
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -225,13 +229,6 @@ def _triples(row: dict[str, Any]) -> dict[str, Triple | None]:
     return {name: (row[name][0], row[name][1], row[name][2]) if row[name] else None for name in ("thread", "block")}
 
 
-_WIDER: tuple[Hint, ...] = ("race warp", "race block", "race grid")
-
-
-def _width(one: CheckFinding) -> int:
-    return _WIDER.index(one.hint) if one.hint in _WIDER else -1
-
-
 class Findings:
     """Findings in the order they were first met, each once."""
 
@@ -247,7 +244,7 @@ class Findings:
         if known is None:
             self._by_key[one.key] = one
             return
-        told = one if _width(one) > _width(known) else known
+        told = max(known, one, key=lambda each: list(SCOPES).index(each.scope))
         self._by_key[one.key] = replace(told, count=known.count + one.count)
 
     def __iter__(self) -> Any:

@@ -12,7 +12,7 @@ from kernelwright.codegen.memory_layout import parameter_layout, shared_layout
 from kernelwright.codegen.simt.launching.launch_result import Found
 from kernelwright.cuda.names import base_name, readable
 from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, WINDOW, Arena
-from kernelwright.device.checking.findings import CheckFinding, End, FindingKind, Hint
+from kernelwright.device.checking.findings import SCOPES, CheckFinding, End, FindingKind, Hint
 from kernelwright.device.checking.race_meaning import advice, cannot_matter, deciding_atomics, is_in_shared
 from kernelwright.device.checking.source_lines import line_of
 from kernelwright.device.describe_access import plural
@@ -32,8 +32,6 @@ _FAULTS: dict[str, tuple[FindingKind, Hint]] = {
     "trap": ("launch", "launch assert"),
     "stack": ("launch", "launch stack"),
 }
-_SCOPES = {"warp": "lanes of one warp", "block": "different warps of a block", "grid": "different blocks"}
-WIDEST_FIRST = ("grid", "block", "warp")
 
 _LANES: dict[str, tuple[str, Hint]] = {
     "passed": ("waits for a thread that has gone on without it", "barrier"),
@@ -141,12 +139,12 @@ class LaunchFindings:
             assert one.thread is not None and also is not None and also.thread is not None
             hint = advice(found, self._kernel, launch.block, (one.thread, also.thread), launch.grid)
         message = (
-            f"{found.verbs[0]} and {found.verbs[1]} of the same {plural(found.size, 'byte')} by {_SCOPES[found.scope]}, "
+            f"{found.verbs[0]} and {found.verbs[1]} of the same {plural(found.size, 'byte')} by {SCOPES[found.scope]}, "
             f"and nothing orders them"
         )
         if found.benign and not benign:
             message += "; the values were the same this time"
-        return replace(one, kind="race", message=message, hint=hint, also=also, benign=benign)
+        return replace(one, kind="race", message=message, hint=hint, also=also, benign=benign, scope=found.scope)
 
     def _lanes(self, found: Found, one: CheckFinding) -> CheckFinding:
         message, hint = _LANES[found.kind]

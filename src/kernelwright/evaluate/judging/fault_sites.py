@@ -14,6 +14,7 @@ from kernelwright.codegen.memory_layout import shared_layout
 from kernelwright.codegen.simt.launching.launch_result import Found
 from kernelwright.cuda.names import base_name, readable
 from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, WINDOW
+from kernelwright.device.checking.findings import SCOPES
 from kernelwright.device.locations import is_header
 from kernelwright.device.overread import Overread
 from kernelwright.ir import Function, Instruction, source_location
@@ -21,8 +22,6 @@ from kernelwright.lazy_dataclasses import dataclass
 
 _LOCAL = re.compile(r"E(\d+)(\w+)$")
 SiteKind = Literal["race", "out-of-bounds", "uninitialised"]
-
-SCOPES = {"warp": "lanes of one warp", "block": "different warps of a block", "grid": "different blocks", "": ""}
 
 
 @dataclass(frozen=True, order=True)

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from kernelwright.cuda.names import readable
+from kernelwright.device.checking.findings import SCOPES
 from kernelwright.device.describe_access import plural
-from kernelwright.evaluate.judging.fault_sites import SCOPES, End, Site
+from kernelwright.evaluate.judging.fault_sites import End, Site
 
 SHOWN = 4
 """Places of one kernel that are named."""

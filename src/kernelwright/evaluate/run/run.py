@@ -216,17 +216,21 @@ def found_folder(path: Path | str) -> Path:
     """The folder of a run, given its path or its name below ``kw-runs``. Raises ``Misuse`` when there is none."""
     check_kind(path, (str, Path), "a run", "give its name or folder: 'smooth-1'")
     given = Path(path)
-    for folder in (given, Path(FOLDER) / given):
-        if (folder / JOURNAL).is_file():
-            return folder
+    if (folder := folder_if_any(given)) is not None:
+        return folder
     if given.exists() and not given.is_dir():
         raise Misuse(f"{given} is no run: a run is a folder", hint="kw runs lists the runs there are")
     before, _, variant = str(path).rpartition(":")
-    if before and any((folder / JOURNAL).is_file() for folder in (Path(before), Path(FOLDER) / before)):
+    if before and folder_if_any(before) is not None:
         raise Misuse(f"{path} is a variant, and a run is wanted", hint=f"leave out :{variant}")
     near = difflib.get_close_matches(str(path), [each.name for each in runs_in(Path(FOLDER))], n=2, cutoff=0.5)
     meant = f"did you mean {' or '.join(near)}? " if near else ""
     raise Misuse(f"there is no run {str(path)!r}", hint=f"{meant}kw runs lists the runs there are")
+
+
+def folder_if_any(path: Path | str) -> Path | None:
+    """The folder of a run, given its path or its name below ``kw-runs``; None when there is none."""
+    return next((folder for folder in (Path(path), Path(FOLDER) / path) if (folder / JOURNAL).is_file()), None)
 
 
 def new_folder(stem: str, parent: Path | None = None, *, name: str | None = None) -> Path:
