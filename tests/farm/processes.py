@@ -23,7 +23,7 @@ def descendants() -> set[int]:
     return found - {os.getpid()}
 
 
-def soon(holds: Callable[[], bool], within_s: float = 3.0) -> bool:
+def soon(holds: Callable[[], bool], within_s: float = 10.0) -> bool:
     """Whether it holds within a while: what is killed is gone a moment later."""
     deadline = time.monotonic() + within_s
     while time.monotonic() < deadline:
