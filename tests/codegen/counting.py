@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from kernelwright.codegen.cost.loop_copies import original
 from kernelwright.codegen.cost.ptx_counts import CLASSES, instruction_class, origins
 from kernelwright.codegen.machine.block_counts import machine_code
 from kernelwright.codegen.machine.sass import OPCODES
@@ -39,10 +40,10 @@ def ptx_counts(ptx: str, labels: Mapping[str, Collection[str]] | None = None) ->
 
 
 def machine_counts(ptx: str, arch: str, **more: Any) -> dict[str, Counts]:
-    return {
-        name: Counts(
-            {label: Counter(each.instruction.kind for each in placed) for label, placed in function.blocks.items()},
-            Counter(each.instruction.kind for each in function.cold),
-        )
-        for name, function in machine_code(ptx, arch, **more).functions.items()
-    }
+    """All copies of a block together."""
+    found = {}
+    for name, function in machine_code(ptx, arch, **more).functions.items():
+        found[name] = Counts(outlined=Counter(each.instruction.kind for each in function.cold))
+        for label, placed in function.blocks.items():
+            found[name].blocks.setdefault(original(label), Counter()).update(each.instruction.kind for each in placed)
+    return found

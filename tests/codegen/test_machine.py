@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from kernelwright.codegen.cost.loop_copies import original
 from kernelwright.codegen.cost.ptx_counts import origins
 from kernelwright.codegen.machine.assemble import find_assemblers
 from kernelwright.codegen.machine.block_counts import SLOW, _home, _hot, _marked, _Piece, machine_code
@@ -87,7 +88,7 @@ def test_subroutines_that_few_enter(name: str, slow: bool) -> None:
 def test_every_ptx_instruction_gets_a_line_of_its_own() -> None:
     ptx = generate(example("figure4"), "sm_80").ptx
     functions = read_ptx(ptx)
-    marked, markers = _marked(ptx, functions, unroll=False)
+    marked, markers = _marked(ptx, functions, {f.name: origins(f) for f in functions})
     assert len(markers) == sum(1 for f in functions for _ in f.instructions())
     lines = marked.splitlines()
     for at, line in enumerate(lines):
@@ -95,14 +96,17 @@ def test_every_ptx_instruction_gets_a_line_of_its_own() -> None:
         if found:
             following = next(each for each in lines[at + 1 :] if "pragma" not in each)
             assert markers[int(found[1])].ptx.opcode in following
-    assert "pragma" in marked and "pragma" not in _marked(ptx, functions, unroll=True)[0]
+    assert "pragma" not in marked
+    one = {f.name: dict.fromkeys((b.label for b in f.blocks), "entry") for f in functions}
+    assert "pragma" in _marked(ptx, functions, one)[0], "iterations inside an IR block are not counted"
 
 
 def test_no_line_number_inside_a_statement() -> None:
     """Inline assembly may spread one statement over lines."""
     head = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n"
     ptx = head + "$L__BB0_0:\n\tadd.s32\n\t%r1, %r2,\n\t%r3;\n\tret;\n}\n"
-    marked, _ = _marked(ptx, read_ptx(ptx), unroll=False)
+    functions = read_ptx(ptx)
+    marked, _ = _marked(ptx, functions, {f.name: origins(f) for f in functions})
     assert "add.s32\n\t%r1, %r2,\n\t%r3;\n\t.loc" in marked
 
 
@@ -115,12 +119,12 @@ def test_blocks_are_charged_where_code_is_issued(arch: str, name: str) -> None:
     functions = {f.name: f for f in read_ptx(ptx)}
     for function in machine_code(ptx, arch).functions.values():
         labels = set(origins(functions[function.name]).values())
-        assert set(function.blocks) <= labels
+        assert {original(label) for label in function.blocks} <= labels
         assert function.size == sum(len(b) for b in function.blocks.values()) > 0
         for placed in function.blocks.values():
             addresses = [p.instruction.address for p in placed]
             assert addresses == sorted(addresses)
-            assert all(p.block in labels for p in placed)
+            assert all(original(p.block) in labels for p in placed)
 
 
 @needs_assembler

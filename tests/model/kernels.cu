@@ -52,3 +52,9 @@ extern "C" __global__ void copy4(float4 *to, const float4 *from) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   to[i] = from[i];
 }
+
+extern "C" __global__ void along(int n, const float *x, float *y) {
+  float total = 0.0f;
+  for (int k = threadIdx.x; k < n; k += 128) total += x[k];
+  y[blockIdx.x * blockDim.x + threadIdx.x] = total;
+}

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from kernelwright.codegen.cost.loop_copies import UnrolledLoop, original
 from kernelwright.codegen.cost.ptx_counts import origins
 from kernelwright.codegen.cost.ptx_steps import has_register_address, pressure, steps_of
 from kernelwright.codegen.cost.scoreboard_steps import Segments, Step, split_at_barriers
@@ -39,7 +40,8 @@ COUNTERS = 6
 @dataclass(frozen=True)
 class Weights:
     """``blocks``: steps by (function, label of the IR block), cut behind each barrier; and what the slow path of a block's division
-    costs (``slow_paths.py``). A block that is missing costs nothing of its own.
+    costs (``slow_paths.py``). A block that is missing costs nothing of its own. ``loops``: those that the assembler has unrolled, whose
+    blocks are here by copy (``loop_copies.py``).
 
     ``slots`` is how many results the steps number. ``instructions`` counts what is charged to blocks and ``cold`` what
     few executions enter. ``registers_from`` says whether the assembler counted the registers or we did.
@@ -54,6 +56,7 @@ class Weights:
     cold: int
     resources: Resources
     registers_from: Source
+    loops: tuple[UnrolledLoop, ...] = ()
 
     def kinds(self) -> Counter[str]:
         """Static instructions by class."""
@@ -117,7 +120,7 @@ def weigh_all(
 
 
 def _resources(archs: tuple[str, str], code: MachineModule, cubin_for: Callable[[str], Cubin]) -> dict[str, Resources]:
-    """Of the code as it will run, for the architecture asked for where an assembler knows it, loops unrolled as the
+    """Of the code as it will run, for the architecture asked for where an assembler knows it, all loops unrolled as the
     assembler likes: registers depend on both."""
     wanted, weighed = archs
     for arch in dict.fromkeys(archs):
@@ -142,10 +145,11 @@ def _from_code(
     }
     for function in reached:
         checks = (p for placed in function.blocks.values() for p in placed if p.instruction.opcode == RANGE_CHECK)
-        paths = slow_paths((p.block, user_position(p.ptx.source) if p.ptx else None) for p in checks)
+        paths = slow_paths((original(p.block), user_position(p.ptx.source) if p.ptx else None) for p in checks)
         blocks |= {(function.name, label): steps for label, steps in paths.items()}
     instructions, cold = sum(f.size for f in reached), sum(len(f.cold) for f in reached)
-    return Weights(kernel, "machine code", arch, blocks, COUNTERS, instructions, cold, found, "machine code")
+    loops = tuple(loop for function in reached for loop in function.loops)
+    return Weights(kernel, "machine code", arch, blocks, COUNTERS, instructions, cold, found, "machine code", loops)
 
 
 def _step(placed: Placed) -> Step:

@@ -21,6 +21,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from kernelwright.architectures import architecture
+from kernelwright.codegen.cost.loop_copies import UnrolledLoop
 from kernelwright.codegen.cost.ptx_counts import origins
 from kernelwright.codegen.machine.assemble import Assembler, Cubin, assemble
 from kernelwright.codegen.machine.control_flow import Flow
@@ -40,6 +41,7 @@ from kernelwright.codegen.machine.sass import (
     Instruction,
     read_instructions,
 )
+from kernelwright.codegen.machine.unrolled_loops import Piece, find_copies, kept_rolled
 from kernelwright.codegen.ptx_text import PtxFunction, PtxInstruction, read_ptx
 from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
@@ -67,8 +69,9 @@ class Placed:
 
 @dataclass(frozen=True)
 class MachineFunction:
-    """``blocks``: by IR block, what one execution issues, in the order of addresses. An IR block that is missing costs
-    nothing of its own: its instructions are issued, guarded, by the block that branches around it.
+    """``blocks``: by IR block, what one execution issues, in the order of addresses; of those in ``loops``, which the assembler has
+    unrolled, by copy of the block (``cost/loop_copies.py``). An IR block that is missing costs nothing of its own: its instructions are
+    issued, guarded, by the block that branches around it.
 
     ``cold``: what few executions enter (slow paths of divisions, operations of diverged warps).
     """
@@ -76,6 +79,7 @@ class MachineFunction:
     name: str
     blocks: Mapping[str, tuple[Placed, ...]]
     cold: tuple[Placed, ...]
+    loops: tuple[UnrolledLoop, ...] = ()
 
     @property
     def size(self) -> int:
@@ -100,7 +104,6 @@ def machine_code(
     arch: str,
     labels: Mapping[str, Collection[str]] | None = None,
     *,
-    unroll: bool = False,
     assembler: Assembler | None = None,
     cuda_path: Path | None = None,
     isolate: bool = False,
@@ -108,19 +111,19 @@ def machine_code(
 ) -> MachineModule:
     """The machine code of a PTX module; ``labels`` are the block labels of each function's IR, by function.
 
-    Loops that the assembler would unroll are kept rolled unless ``unroll``: else one execution of a block would be charged
-    several iterations. ``kept``: whether the cubin may come from the cache on disk, and goes there. Raises what ``assemble`` raises,
-    and ``Misuse`` for an architecture before sm_70.
+    Loops whose copies could not be told are kept rolled (``unrolled_loops.kept_rolled``). ``kept``: whether the cubin may come from the
+    cache on disk, and goes there. Raises what ``assemble`` raises, and ``Misuse`` for an architecture before sm_70.
     """
     number = architecture(arch).number
     if number < OLDEST_MACHINE_CODE:
         raise Misuse(f"machine instructions are not read for {arch}", hint="choose sm_70 or newer")
     functions = read_ptx(ptx)
-    marked, markers = _marked(ptx, functions, unroll)
-    cubin = assemble(marked, arch, line_info=True, assembler=assembler, cuda_path=cuda_path, isolate=isolate, kept=kept)
     given = labels or {}
     origin = {f.name: origins(f, given.get(f.name)) for f in functions}
-    return MachineModule(_Reader(cubin, number, functions, markers, origin).functions(), cubin, NOUNROLL in marked)
+    marked, markers = _marked(ptx, functions, origin)
+    cubin = assemble(marked, arch, line_info=True, assembler=assembler, cuda_path=cuda_path, isolate=isolate, kept=kept)
+    rolled = marked.count(NOUNROLL) > ptx.count(NOUNROLL)  # the program asks for some itself
+    return MachineModule(_Reader(cubin, number, functions, markers, origin).functions(), cubin, rolled)
 
 
 @dataclass(frozen=True)
@@ -132,13 +135,15 @@ class _Marker:
     ptx: PtxInstruction
 
 
-def _marked(ptx: str, functions: tuple[PtxFunction, ...], unroll: bool) -> tuple[str, dict[int, _Marker]]:
+def _marked(
+    ptx: str, functions: tuple[PtxFunction, ...], origin: Mapping[str, Mapping[str, str]]
+) -> tuple[str, dict[int, _Marker]]:
     """The PTX with a line number for each instruction, and what each number stands for."""
     lines = [_LOCATION.sub("", line) for line in ptx.splitlines()]
     before: dict[int, str] = {}
     markers: dict[int, _Marker] = {}
     for function in functions:
-        headers = _ptx_flow(function).headers
+        rolled = kept_rolled(function, _ptx_flow(function), origin[function.name])
         for index, block in enumerate(function.blocks):
             for first, each in zip([True] + [False] * len(block.instructions), block.instructions, strict=False):
                 at = each.line - 1
@@ -146,10 +151,21 @@ def _marked(ptx: str, functions: tuple[PtxFunction, ...], unroll: bool) -> tuple
                 markers[number] = _Marker(function.name, index, each)
                 if at in before or not _starts_statement(lines, at):
                     continue
-                keep = NOUNROLL if first and index in headers and not unroll else ""
+                keep = NOUNROLL if first and index in rolled and not _is_kept(lines, at) else ""
                 before[at] = f"\t.loc 1 {number} 0\n{keep}"
     text = "\n".join(before.get(i, "") + line for i, line in enumerate(lines)) + "\n"
     return _VERSION.sub(lambda m: m[0] + '\n.file 1 "instructions"', text, count=1), markers
+
+
+def _is_kept(lines: Sequence[str], at: int) -> bool:
+    """Whether the program itself asks that the loop whose first instruction is in this line be kept rolled."""
+    before = (line.partition("//")[0].strip() for line in reversed(lines[:at]))
+    for each in before:
+        if each == NOUNROLL.strip():
+            return True
+        if each and not each.startswith("."):
+            break
+    return False
 
 
 def _starts_statement(lines: Sequence[str], at: int) -> bool:
@@ -231,29 +247,32 @@ class _Reader:
         flow = Flow([p.successors for p in pieces])
         table = self.tables.get(section, LineTable((), ()))
         origin, ptx = self.origin[name], self.ptx[name]
+        labels = [origin[block.label] for block in ptx.blocks]
+        reached = [n for n in range(len(pieces)) if flow.dominates(0, n)]  # nothing leads to the others
+        marks = {n: self._marks(name, pieces[n], table) for n in reached}
+        at = {n: [m.block for m in marks[n]] for n in reached}
+        homes = {n: _home(self.flows[name], pieces[n], at[n], flow.depths[n]) for n in reached if n in hot}
+        made = {n: Piece(pieces[n].instructions, at[n], [m.ptx for m in marks[n]], home) for n, home in homes.items()}
+        copies = find_copies(ptx, self.flows[name], origin, made, flow)
         blocks: dict[str, list[Placed]] = {}
         cold: list[Placed] = []
         entered: set[str] = set()
-        for index, piece in enumerate(pieces):
-            if not flow.dominates(0, index):
-                continue  # nothing leads here
-            marks = self._marks(name, piece, table)
-            placed = [
-                Placed(i, origin[ptx.blocks[m.block].label], m.ptx)
-                for i, m in zip(piece.instructions, marks, strict=True)
-            ]
+        for index in reached:
+            piece = pieces[index]
+            of = copies.blocks.get(index) or [labels[b] for b in at[index]]
+            placed = [Placed(i, b, m.ptx) for i, b, m in zip(piece.instructions, of, marks[index], strict=True)]
             if index not in hot:
                 cold += placed
                 entered |= {self._callee(called, i) for i in piece.instructions[-1:] if piece.slow}
                 continue
-            home = _home(self.flows[name], piece, [m.block for m in marks], flow.depths[index])
-            block = blocks.setdefault(origin[ptx.blocks[home].label], [])
-            for each in placed:
+            home = labels[homes[copies.moved.get(index, index)]]
+            for each, issued in zip(placed, copies.homes.get(index) or [home] * len(placed), strict=True):
+                block = blocks.setdefault(issued, [])
                 block.append(each)
                 block += [Placed(i, each.block, each.ptx) for i in self._body(called, each.instruction)]
         for callee in sorted(entered):
             cold += [Placed(i, "", None) for i in self.subroutines.get(callee, [])]
-        return MachineFunction(name, {b: tuple(placed) for b, placed in blocks.items()}, tuple(cold))
+        return MachineFunction(name, {b: tuple(placed) for b, placed in blocks.items()}, tuple(cold), copies.loops)
 
     def _marks(self, name: str, piece: _Piece, table: LineTable) -> list[_Marker]:
         """What each instruction was made from; one without a line of this function takes its neighbour's."""

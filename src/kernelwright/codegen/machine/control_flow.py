@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from kernelwright.ir.graph import DominatorTree, back_edges, loop_body, postorder
@@ -36,6 +36,12 @@ class Flow:
         """Whether every path from the entry to ``b`` passes ``a``. False where either is unreachable."""
         return a in self._tree and b in self._tree and self._tree.dominates(a, b)
 
+    def dominators(self, node: int) -> Iterator[int]:
+        """The blocks that every path from the entry to a reachable ``node`` passes, itself left out; the nearest first."""
+        while (parent := self._tree.parents[node]) != node:
+            node = parent
+            yield node
+
     @cached_property
     def headers(self) -> set[int]:
         """Blocks that a later block jumps back to: the heads of loops."""
@@ -44,12 +50,19 @@ class Flow:
         return {head for _, head in back_edges(0, self.successors.__getitem__)}
 
     @cached_property
+    def loops(self) -> dict[int, frozenset[int]]:
+        """The blocks of each natural loop, by its header."""
+        found = {}
+        for header in self.headers:
+            latches = [n for n in self.predecessors[header] if self.dominates(header, n)]
+            found[header] = frozenset(loop_body(header, latches, self.predecessors.__getitem__) if latches else ())
+        return found
+
+    @cached_property
     def depths(self) -> dict[int, int]:
         """How many natural loops each reachable block lies in."""
         found = dict.fromkeys(self.order, 0)
-        for header in self.headers:
-            latches = [n for n in self.predecessors[header] if self.dominates(header, n)]
-            body = loop_body(header, latches, self.predecessors.__getitem__) if latches else set()
+        for body in self.loops.values():
             for node in body:
                 found[node] += 1
         return found

@@ -93,6 +93,7 @@ WIDTHS = (1, 1, 2, 2, 4, 8, 16, 16)
 
 CLASS_OF = {code: name for name, codes in OPCODES.items() for code in codes}
 
+IMAD, SHUFFLE, POPC = 0x024, 0x189, 0x109
 BRANCH, CALL_ABSOLUTE, CALL_RELATIVE, INDIRECT, EXIT, RETURN, BARRIER = 0x147, 0x143, 0x144, 0x149, 0x14D, 0x150, 0x11D
 MEET = 0x141
 """BSYNC: waits for the lanes that left at a branch."""

@@ -39,9 +39,11 @@ def observe_variant(
     """What a variant does over its whole grid, and what its blocks cost. Raises what compiling and launching raise."""
     grid = description.extent(description.grid, parameters)
     block = description.extent(description.block, parameters)
-    program = compile_program(str(description.source), arch=gpu.arch, define=description.definitions(parameters))
-    kernel = program.kernel(description.kernel)
-    module = kernel.unit.module
+    with description.source_of(parameters) as source:
+        beside = (str(description.source.parent),)
+        define = description.definitions(parameters)
+        kernel = compile_program(str(source), arch=gpu.arch, include=beside, define=define).kernel(description.kernel)
+        module = kernel.unit.module
     weights = weigh(emit_ptx(print_module(module), gpu.arch), kernel.name, gpu.arch, block_labels(module))
     cut = cut_grid(grid)
     with Arena() as arena:

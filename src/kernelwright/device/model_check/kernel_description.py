@@ -9,15 +9,18 @@
 
     constants = { d_filter = "random" }              # what __constant__ and __device__ variables hold; zeros where nothing is said
 
-Every parameter becomes a definition (``-Dblock_size_x=16``). Arrays and variables hold zeros, floats between 0 and 1, or a file's numbers
+Every parameter becomes a definition (``-Dblock_size_x=16``); one called ``loop_unroll_factor…`` that is 0 leaves the compiler to unroll
+as it likes: Kernel Tuner takes its ``#pragma unroll`` away. Arrays and variables hold zeros, floats between 0 and 1, or a file's numbers
 (``fill = "points.npy"``, ``fills.py``).
 """
 
 from __future__ import annotations
 
 import re
+import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +32,8 @@ from kernelwright.launch import Triple
 from kernelwright.lazy_dataclasses import dataclass
 
 KNOWN = ("source", "kernel", "grid", "block", "where", "shared_bytes", "arguments", "define", "constants")
+UNROLLING = "loop_unroll_factor"
+"""How the parameters begin that Kernel Tuner takes for factors of ``#pragma unroll``."""
 KINDS = ("bytes", "int", "float")
 
 
@@ -64,6 +69,25 @@ class KernelDescription:
         """Macros for the compiler as ``NAME=VALUE``, those of the description first; a parameter of the same name replaces one."""
         return [f"{name}={value}" for name, value in {**self.define, **parameters}.items()]
 
+    @contextmanager
+    def source_of(self, parameters: Mapping[str, Any]) -> Iterator[Path]:
+        """The file to compile for a variant: the source, or a copy that is there as long as the context is. Raises ``Misuse`` for a source
+        that cannot be read."""
+        try:
+            text = self.source.read_text(errors="surrogateescape")
+        except OSError as error:
+            raise Misuse(
+                f"{self.source} cannot be read: {error.strerror}", hint="'source' names the kernel's file"
+            ) from None
+        tuned = as_tuned(text, parameters)
+        if tuned == text:
+            yield self.source
+            return
+        with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
+            copy = Path(folder) / self.source.name
+            copy.write_text(tuned, errors="surrogateescape")
+            yield copy
+
     def extent(self, sizes: tuple[Expression, ...], parameters: Mapping[str, Any]) -> Triple:
         """One to three sizes as three whole numbers for these parameters, 1 for those that are missing. Raises ``Misuse``."""
         x, y, z = (*(s.count(parameters) for s in sizes), 1, 1)[:3]
@@ -86,6 +110,17 @@ class KernelDescription:
             )
         for each in self.expressions():
             each.value(cache.variants[0].parameters)
+
+
+def as_tuned(source: str, parameters: Mapping[str, Any]) -> str:
+    """A source as Kernel Tuner compiles it with these parameters: without the unrolling pragmas whose factor is 0, which say nothing
+    there and would forbid clang to unroll. Lines keep their numbers."""
+    for name, value in parameters.items():
+        if name.startswith(UNROLLING) and value == 0:
+            source = re.sub(
+                rf"^[ \t]*#[ \t]*pragma[ \t]+unroll[ \t]+\(?{re.escape(name)}\b.*$", "", source, flags=re.MULTILINE
+            )
+    return source
 
 
 def read_description(path: Path) -> KernelDescription:

@@ -23,7 +23,9 @@ from dataclasses import replace
 from typing import cast
 
 from kernelwright.codegen.cost.block_weights import Weights
+from kernelwright.codegen.cost.loop_copies import original
 from kernelwright.device.timing_model.counters import SECTOR, AccessCount, Kind, Observed
+from kernelwright.device.timing_model.unrolled_paths import laid_on_copies
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import WARP
 
@@ -71,13 +73,17 @@ class _Instruction:
 
 
 def machine_accesses(observed: Observed, weights: Weights) -> Observed:
-    """The launch with its accesses as ``weights`` makes them; as it is where they tell of none, or where that is done already.
+    """The launch with its accesses as ``weights`` makes them, and executions as those of copies of unrolled blocks; as it is where that is
+    done already, and accesses where ``weights`` tells of none.
 
     Atomics stay as they are, but for those of shared memory that count the lanes that meet, which take no further turns, and those
     that spin, which take more. Local memory that only the code uses (spilled registers) is added, behind the others.
     """
+    if observed.counted_in != "IR":
+        return observed
+    observed = laid_on_copies(observed, weights.loops)
     instructions = _instructions(observed, weights)
-    if observed.counted_in != "IR" or not instructions:
+    if not instructions:
         return observed
     accesses = [_Access(a, a.requests if a.kind != "atomic" else 0) for a in observed.accesses]
     _match([a for a in accesses if a.left], instructions)
@@ -106,7 +112,7 @@ def _instructions(observed: Observed, weights: Weights) -> list[_Instruction]:
             kind, _, space = step.kind.partition("_")
             times = min(issued, runs.get((function, step.block), 0)) if step.guarded else issued
             place = (step.position.file, step.position.line) if step.position else ("", 0)
-            found.append(_Instruction(function, step.block, place, kind, SPACES[space], step.bytes, times))
+            found.append(_Instruction(function, original(step.block), place, kind, SPACES[space], step.bytes, times))
     return found
 
 
@@ -202,7 +208,7 @@ def _turns_of_meeting(weights: Weights) -> dict[Place, int]:
     for (function, _), segments in weights.blocks.items():
         for step in (s for segment in segments for s in segment if s.kind == "atomic"):
             file, line = (step.position.file, step.position.line) if step.position else ("", 0)
-            place = (function, step.block, file, line)
+            place = (function, original(step.block), file, line)
             found[place] = max(found.get(place, 0), 0 if step.counts_lanes else SPIN_TURNS if step.spins else 1)
     return found
 

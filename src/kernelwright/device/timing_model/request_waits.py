@@ -116,9 +116,14 @@ class _Paths:
         self.begun = np.zeros(len(group), bool)
         self.begun[order] = fresh
         """Per entry: whether an execution begins there."""
+        self._begins: dict[int, npt.NDArray[np.int64]] = {}
 
     def begins_of(self, key: Key) -> npt.NDArray[np.int64]:
-        return np.flatnonzero(self.begun & (self.keys == self.numbers.get(key, -1)))
+        """The entries where executions of a block begin."""
+        number = self.numbers.get(key, -1)
+        if number not in self._begins:
+            self._begins[number] = np.flatnonzero(self.begun & (self.keys == number))
+        return self._begins[number]
 
 
 def _begins(piece: BlockCount) -> bool:

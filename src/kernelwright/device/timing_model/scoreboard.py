@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelwright.codegen.cost.block_weights import Weights
+from kernelwright.codegen.cost.loop_copies import original
 from kernelwright.codegen.cost.scoreboard_steps import Step
 from kernelwright.codegen.cost.slow_paths import is_slow_label
 from kernelwright.device.timing_model import native_loops
@@ -260,7 +261,7 @@ def _classes(layout: Layout, from_ptx: bool) -> tuple[list[tuple[Step, str]], np
     of_step = []
     for step, (function, _) in zip(layout.steps, layout.home, strict=True):
         kind = step.kind if from_ptx or step.kind == "atomic" else WAITS_FOR.get(step.kind, "alu")
-        key = (function, step.block, kind, step.stall if from_ptx else 0)
+        key = (function, original(step.block), kind, step.stall if from_ptx else 0)
         if key not in known:
             known[key] = len(classes)
             classes.append((step, function))
@@ -311,7 +312,7 @@ class _Memory:
             return 0
         kind = WAITS_FOR.get(step.kind, "alu")
         wanted = "atomic" if step.kind == "atomic" else kind
-        for place in ((function, step.block, wanted), ("", "", wanted)):
+        for place in ((function, original(step.block), wanted), ("", "", wanted)):
             if place in self.means:
                 return round(self.means[place])
         if from_ptx and kind == "alu":

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelwright.device.model_check.kernel_description import KernelDescription, read_description
+from kernelwright.device.model_check.kernel_description import KernelDescription, as_tuned, read_description
 from kernelwright.device.model_check.tuner_cache import read_tuner_cache
 from kernelwright.errors import Misuse, ToolError, check_kind
 from kernelwright.evaluate.workload.workload import Workload, load_workload
@@ -194,7 +194,7 @@ def _toml(
 def _write_workload(folder: Path, found: KernelDescription, source: str, parameters: Mapping[str, Any]) -> None:
     grid, block = found.extent(found.grid, parameters), found.extent(found.block, parameters)
     lines = [f"#define {name} {_defined(value)}\n" for name, value in {**DEFINED, **parameters}.items()]
-    (folder / "evolve.cu").write_text("".join(lines) + "#line 1\n" + source)
+    (folder / "evolve.cu").write_text("".join(lines) + "#line 1\n" + as_tuned(source, parameters))
     shown = ", ".join(f"{name} = {value}" for name, value in parameters.items())
     text = WORKLOAD.format(kernel=found.kernel, shown=shown or "no parameters", grid=grid, block=block)
     (folder / "workload.py").write_text(text)
