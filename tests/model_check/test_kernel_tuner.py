@@ -73,6 +73,17 @@ def test_the_description_is_what_model_check_takes(tmp_path: Path) -> None:
     assert json.loads(done.stdout)
 
 
+def test_a_factor_of_0_leaves_unrolling_to_the_compiler(tmp_path: Path) -> None:
+    source = SOURCE.replace("{", "{\n#pragma unroll loop_unroll_factor_k\nfor (int k = 0; k < 1; k++);\n", 1)
+    parameters = {**PARAMETERS, "loop_unroll_factor_k": [0, 2]}
+    made = taken(tmp_path, kernel_source=source, tune_params=parameters)
+    assert "pragma unroll" not in (made.folder / "evolve.cu").read_text()
+    assert "pragma unroll" in (made.folder / "scale.cu").read_text(), "other variants have their factors"
+    other = {"block_size_x": 32, "per_thread": 1, "loop_unroll_factor_k": 2}
+    made = taken(tmp_path, kernel_source=source, tune_params=parameters, parameters=other)
+    assert "#pragma unroll loop_unroll_factor_k" in (made.folder / "evolve.cu").read_text()
+
+
 def test_grids_follow_kernel_tuners_rules(tmp_path: Path) -> None:
     def grid(size: Any, **changes: Any) -> Any:
         made = taken(tmp_path, problem_size=size, tune_params={"block_size_x": [32], "tile": [4]}, **changes)

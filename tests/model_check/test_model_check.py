@@ -22,7 +22,8 @@ from kernelwright.device.model_check.check_variants import check_variants, sampl
 from kernelwright.device.model_check.cut_launch import LEAST_BLOCKS, cut_grid, multiplied, observe_variant
 from kernelwright.device.model_check.expressions import Expression
 from kernelwright.device.model_check.fills import fill_of
-from kernelwright.device.model_check.kernel_description import KernelDescription, read_description
+from kernelwright.device.model_check.idle_parameters import IdleParameter, idle_parameters
+from kernelwright.device.model_check.kernel_description import KernelDescription, as_tuned, read_description
 from kernelwright.device.model_check.tuner_cache import MeasuredVariant, read_tuner_cache
 from kernelwright.device.timing_model.estimate import Estimate, estimate
 from kernelwright.errors import Misuse
@@ -160,6 +161,58 @@ def test_fills_that_are_none(folder: Path, given: Any, said: str) -> None:
     assert said in told.value.message and told.value.message.startswith("scale.toml: arguments[1]") and told.value.hint
 
 
+UNROLLED = """// a loop
+#pragma unroll loop_unroll_factor_k
+  for (;;) ;
+# pragma unroll (loop_unroll_factor_k)
+#pragma unroll loop_unroll_factor_kk
+#pragma unroll 4
+"""
+
+
+def test_a_factor_of_0_takes_its_pragma_away(folder: Path) -> None:
+    """As Kernel Tuner does it; a pragma with 0 would forbid clang to unroll. Lines keep their numbers."""
+    tuned = as_tuned(UNROLLED, {"loop_unroll_factor_k": 0, "loop_unroll_factor_kk": 2, "other": 0}).splitlines()
+    assert tuned == ["// a loop", "", "  for (;;) ;", "", *UNROLLED.splitlines()[4:]]
+    assert as_tuned(UNROLLED, {"loop_unroll_factor_k": 4, "per_thread": 0}) == UNROLLED
+    (folder / "scale.cu").write_text(UNROLLED)
+    description = read_description(folder / "scale.toml")
+    with description.source_of({"per_thread": 0}) as source:
+        assert source == description.source
+    with description.source_of({"loop_unroll_factor_k": 0}) as source:
+        assert source != description.source and source.name == "scale.cu"
+        assert source.read_text().splitlines() == ["// a loop", "", "  for (;;) ;", "", *UNROLLED.splitlines()[4:]]
+    assert not source.exists()
+    description.source.unlink()
+    with pytest.raises(Misuse, match="cannot be read"), description.source_of({}):
+        pass
+
+
+def test_a_variant_is_compiled_without_that_pragma(folder: Path) -> None:
+    """A loop of eight with a factor of 0 is unrolled as one without a pragma, and not kept a loop; includes are found beside the source."""
+    (folder / "size.h").write_text("#define SIZE 8\n")
+    text = """#include "size.h"
+    __global__ void scale(float *out, const float *in, int n) {
+      float sum = 0;
+    PRAGMA
+      for (int k = 0; k < SIZE; k++) sum += in[threadIdx.x + 32 * k];
+      out[threadIdx.x] = sum + n;
+    }
+    """
+    (folder / "scale.toml").write_text(DESCRIPTION.replace("* per_thread", "").replace('where = "per_thread < 3"', ""))
+    counts = []
+    for pragma, factor in (
+        ("", 0),
+        ("#pragma unroll loop_unroll_factor_k", 0),
+        ("#pragma unroll loop_unroll_factor_k", 1),
+    ):
+        (folder / "scale.cu").write_text(text.replace("PRAGMA", pragma))
+        description = read_description(folder / "scale.toml")
+        seen, _ = observe_variant(description, {"block_size_x": 32, "loop_unroll_factor_k": factor}, gpu("a100"))
+        counts.append(len([a for a in seen.accesses if a.kind == "load" and a.space == "global"]))
+    assert counts == [8, 8, 1]
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(Misuse, match="cannot be read"):
         read_tuner_cache(tmp_path / "none.json")
@@ -238,6 +291,22 @@ def test_agreement_by_hand() -> None:
     assert (found.scale, found.regret, found.regret_of_ten) == (2, 1, 0)
     assert found.error == pytest.approx(2**0.5 - 1), "off by 2, 2, 1 and 1 after the scale"
     assert found.rank == pytest.approx(0.8)
+
+
+def idle(times: Sequence[tuple[int, int, float]]) -> list[IdleParameter]:
+    return idle_parameters([MeasuredVariant(f"{a},{b}", {"a": a, "b": b}, us) for a, b, us in times])
+
+
+def test_parameters_that_change_no_time() -> None:
+    """Of neighbouring values: 1 with 2 and 2 with 4, each beside the same value of the other."""
+    same = [(a, b, 10.0 * b + 0.01 * a) for a in (1, 2, 4) for b in range(1, 7)]
+    assert idle(same) == [IdleParameter("a", 12, 1.0)]
+    # One in ten may differ, not more; nine pairs say nothing.
+    one = [(a, b, us * (1.5 if (a, b) == (4, 3) else 1)) for a, b, us in same]
+    assert idle(one) == [IdleParameter("a", 12, 11 / 12)]
+    assert idle([(a, b, us * (1.5 if a == 4 and b < 3 else 1)) for a, b, us in same]) == []
+    assert idle([row for row in same if row[1] < 6 and row[:2] != (4, 1)]) == []
+    assert idle([(1, 1, 3.0)]) == [] and idle([]) == []
 
 
 @given(st.integers(3, 60), st.integers(0, 5))

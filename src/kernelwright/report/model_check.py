@@ -25,7 +25,8 @@ calibration: {{ f.calibration }}; seed {{ f.seed }}.</p>
 <tr><td>error after one scale of {{ "%.2f"|format(f.agreement.scale) }}<td class="n">{{ percent(f.agreement.error) }}</tr>
 <tr><td>how much slower than the best the favourite is<td class="n">{{ percent(f.agreement.regret) }}</tr>
 <tr><td>and the best of ten favourites<td class="n">{{ percent(f.agreement.regret_of_ten) }}</tr>
-{% for name, value in f.predictors.items() %}<tr><td>rank correlation of {{ name }} alone<td class="n">{{ rank(value) }}</tr>
+{% for each in f.idle %}<tr><td>pairs that differ in {{ each.name }} alone with equal times<td class="n">{{ percent(each.equal) }}</tr>
+{% endfor %}{% for name, value in f.predictors.items() %}<tr><td>rank correlation of {{ name }} alone<td class="n">{{ rank(value) }}</tr>
 {% endfor %}</table>
 <h2>Each variant</h2>
 <p>Across, what was measured; up, what is estimated, after the one scale. On the line both are equal; the colour says what bounds the

@@ -13,7 +13,8 @@ from kernelwright.cache import write_atomically
 from kernelwright.cli.commands.model.sampled_sets import MeasuredSet, SampledSet, sampled
 from kernelwright.cli.support.tables import print_rows
 from kernelwright.device.model_check.agreement import FAVOURITES, Agreement, agreement
-from kernelwright.device.model_check.check_variants import PREDICTORS
+from kernelwright.device.model_check.check_variants import PREDICTORS, variants_of
+from kernelwright.device.model_check.idle_parameters import idle_parameters
 from kernelwright.device.timing_model.fit import spearman
 from kernelwright.errors import ToolError
 from kernelwright.report.model_check import model_check_page
@@ -66,6 +67,7 @@ def _result(these: SampledSet, on: Gpu, seed: int) -> dict[str, Any]:
         "estimated": len(pairs),
         "failed": [{"variant": c.measured.name, "why": c.trouble} for c in checked if c.estimate is None],
         "agreement": asdict(fit),
+        "idle": [asdict(each) for each in idle_parameters(variants_of(these.description, cache))],
         "predictors": {name: spearman(measured, [of(e) for _, e in pairs]) for name, of in PREDICTORS.items()},
         "rows": rows,
     }
@@ -85,6 +87,11 @@ def _show(found: dict[str, Any]) -> None:
     )
     ranks = ", ".join(f"{name} {_number(rank)}" for name, rank in found["predictors"].items())
     print(f"simple predictors     {ranks}")
+    for idle in found["idle"]:
+        print(
+            f"changes no time       {idle['name']}: {100 * idle['equal']:.0f} % of {idle['pairs']:,} pairs take the same; "
+            "was it in the code that was measured?"
+        )
     print("\nfarthest off, after the scale:")
     worst = sorted(found["rows"], key=lambda row: -max(row["off by"], 1 / max(row["off by"], 1e-9)))[:WORST]
     print_rows([{name: value for name, value in row.items() if name != "term"} for row in worst])
