@@ -204,6 +204,10 @@ def test_loops_without_anchors(arch: str) -> None:
     function = made(WORDS, arch)
     assert function.loops == () and "body" in function.blocks
     assert sum(p.instruction.kind == "int" for p in function.blocks["body"]) <= 6, "one iteration's"
+    for pragma, rolled in (("", True), ('\t.pragma "nounroll";\n', False)):
+        asked = WORDS.replace("// %body\n", f"// %body\n{pragma}")
+        module = machine_code(HEAD.replace("sm_75", arch) + COUNTED + asked + TAIL, arch)
+        assert module.rolled is rolled, "what the program asks for is what will run"
     function = made(AROUND, arch)
     assert function.loops == ()
     assert {"outer", "inner", "latch"} & set(function.blocks) >= {"inner"}
