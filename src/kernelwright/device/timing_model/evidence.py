@@ -39,9 +39,9 @@ class ComparedSet:
 
 
 COMPARED: tuple[ComparedSet, ...] = (
-    ComparedSet("convolution", "a100", 40, 0.825, 0.187, 0.074, {"l1": 24, "fma": 15, "latency": 1}, HUB),
-    ComparedSet("convolution", "a4000", 40, 0.966, 0.05, 0.0, {"l1": 39, "latency": 1}, HUB),
-    ComparedSet("convolution", "a6000", 40, 0.953, 0.055, 0.0, {"l1": 37, "latency": 3}, HUB),
+    ComparedSet("convolution", "a100", 40, 0.793, 0.187, 0.074, {"l1": 24, "fma": 15, "latency": 1}, HUB),
+    ComparedSet("convolution", "a4000", 40, 0.966, 0.046, 0.0, {"l1": 39, "latency": 1}, HUB),
+    ComparedSet("convolution", "a6000", 40, 0.954, 0.053, 0.0, {"l1": 37, "latency": 3}, HUB),
     ComparedSet("convolution of 15", "rtx2080ti", 40, 0.954, 0.048, 0.0, {"l1": 37, "latency": 2, "memory": 1}, HUB),
     ComparedSet("convolution of 15", "rtx3090", 40, 0.983, 0.043, 0.0, {"l1": 37, "memory": 2, "latency": 1}, HUB),
     ComparedSet("convolution of 15", "titan-rtx", 39, 0.925, 0.066, 0.0, {"l1": 34, "latency": 3, "memory": 2}, HUB),
