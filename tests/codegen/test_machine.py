@@ -9,11 +9,12 @@ import pytest
 from kernelwright.codegen.cost.loop_copies import original
 from kernelwright.codegen.cost.ptx_counts import origins
 from kernelwright.codegen.machine.assemble import find_assemblers
-from kernelwright.codegen.machine.block_counts import SLOW, _home, _hot, _marked, _Piece, machine_code
+from kernelwright.codegen.machine.block_counts import SLOW, _home, _hot, _marked, _Piece, _ptx_flow, machine_code
 from kernelwright.codegen.machine.control_flow import Flow
 from kernelwright.codegen.machine.sass import BRANCH, EXIT, MEET, Instruction
+from kernelwright.codegen.machine.unrolled_loops import kept_rolled
 from kernelwright.codegen.ptx import generate
-from kernelwright.codegen.ptx_text import read_ptx
+from kernelwright.codegen.ptx_text import PtxFunction, read_ptx
 from tests.passes.listing import example
 
 ASSEMBLERS = find_assemblers()
@@ -85,10 +86,14 @@ def test_subroutines_that_few_enter(name: str, slow: bool) -> None:
     assert bool(SLOW.search(name)) is slow
 
 
+def kept(function: PtxFunction, labels: dict[str, str] | None = None) -> set[int]:
+    return kept_rolled(function, _ptx_flow(function), labels or origins(function))
+
+
 def test_every_ptx_instruction_gets_a_line_of_its_own() -> None:
     ptx = generate(example("figure4"), "sm_80").ptx
     functions = read_ptx(ptx)
-    marked, markers = _marked(ptx, functions, {f.name: origins(f) for f in functions})
+    marked, markers = _marked(ptx, functions, {f.name: kept(f) for f in functions})
     assert len(markers) == sum(1 for f in functions for _ in f.instructions())
     lines = marked.splitlines()
     for at, line in enumerate(lines):
@@ -97,8 +102,8 @@ def test_every_ptx_instruction_gets_a_line_of_its_own() -> None:
             following = next(each for each in lines[at + 1 :] if "pragma" not in each)
             assert markers[int(found[1])].ptx.opcode in following
     assert "pragma" not in marked
-    one = {f.name: dict.fromkeys((b.label for b in f.blocks), "entry") for f in functions}
-    assert "pragma" in _marked(ptx, functions, one)[0], "iterations inside an IR block are not counted"
+    inside = {f.name: kept(f, dict.fromkeys((b.label for b in f.blocks), "entry")) for f in functions}
+    assert "pragma" in _marked(ptx, functions, inside)[0], "iterations inside an IR block are not counted"
 
 
 def test_no_line_number_inside_a_statement() -> None:
@@ -106,7 +111,7 @@ def test_no_line_number_inside_a_statement() -> None:
     head = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n"
     ptx = head + "$L__BB0_0:\n\tadd.s32\n\t%r1, %r2,\n\t%r3;\n\tret;\n}\n"
     functions = read_ptx(ptx)
-    marked, _ = _marked(ptx, functions, {f.name: origins(f) for f in functions})
+    marked, _ = _marked(ptx, functions, {f.name: kept(f) for f in functions})
     assert "add.s32\n\t%r1, %r2,\n\t%r3;\n\t.loc" in marked
 
 

@@ -41,7 +41,7 @@ from kernelwright.codegen.machine.sass import (
     Instruction,
     read_instructions,
 )
-from kernelwright.codegen.machine.unrolled_loops import Piece, find_copies, kept_rolled
+from kernelwright.codegen.machine.unrolled_loops import HOME_SHARE, Piece, find_copies, kept_rolled
 from kernelwright.codegen.ptx_text import PtxFunction, PtxInstruction, read_ptx
 from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
@@ -51,8 +51,6 @@ SLOW = re.compile(r"slowpath|mediumpath|_full|_sm70_(shfl|vote|match|warp)")
 """Subroutines of the assembler that few executions enter: exact quotients, operations of lanes that are not in step."""
 
 NOUNROLL = '\t.pragma "nounroll";\n'
-HOME_SHARE = 4
-"""A block can be home of a machine block that at least one in so many of its instructions come from."""
 
 _LOCATION = re.compile(r"^\s*\.(?:loc|file)\s.*$", re.MULTILINE)
 _VERSION = re.compile(r"^\.address_size.*$", re.MULTILINE)
@@ -120,10 +118,13 @@ def machine_code(
     functions = read_ptx(ptx)
     given = labels or {}
     origin = {f.name: origins(f, given.get(f.name)) for f in functions}
-    marked, markers = _marked(ptx, functions, origin)
+    flows = {f.name: _ptx_flow(f) for f in functions}
+    marked, markers = _marked(
+        ptx, functions, {f.name: kept_rolled(f, flows[f.name], origin[f.name]) for f in functions}
+    )
     cubin = assemble(marked, arch, line_info=True, assembler=assembler, cuda_path=cuda_path, isolate=isolate, kept=kept)
     rolled = marked.count(NOUNROLL) > ptx.count(NOUNROLL)  # the program asks for some itself
-    return MachineModule(_Reader(cubin, number, functions, markers, origin).functions(), cubin, rolled)
+    return MachineModule(_Reader(cubin, number, functions, flows, markers, origin).functions(), cubin, rolled)
 
 
 @dataclass(frozen=True)
@@ -136,14 +137,14 @@ class _Marker:
 
 
 def _marked(
-    ptx: str, functions: tuple[PtxFunction, ...], origin: Mapping[str, Mapping[str, str]]
+    ptx: str, functions: tuple[PtxFunction, ...], rolled: Mapping[str, Collection[int]]
 ) -> tuple[str, dict[int, _Marker]]:
-    """The PTX with a line number for each instruction, and what each number stands for."""
+    """The PTX with a line number for each instruction, and what each number stands for. ``rolled``: per function the blocks that head
+    loops to be kept rolled."""
     lines = [_LOCATION.sub("", line) for line in ptx.splitlines()]
     before: dict[int, str] = {}
     markers: dict[int, _Marker] = {}
     for function in functions:
-        rolled = kept_rolled(function, _ptx_flow(function), origin[function.name])
         for index, block in enumerate(function.blocks):
             for first, each in zip([True] + [False] * len(block.instructions), block.instructions, strict=False):
                 at = each.line - 1
@@ -151,7 +152,7 @@ def _marked(
                 markers[number] = _Marker(function.name, index, each)
                 if at in before or not _starts_statement(lines, at):
                     continue
-                keep = NOUNROLL if first and index in rolled and not _is_kept(lines, at) else ""
+                keep = NOUNROLL if first and index in rolled[function.name] and not _is_kept(lines, at) else ""
                 before[at] = f"\t.loc 1 {number} 0\n{keep}"
     text = "\n".join(before.get(i, "") + line for i, line in enumerate(lines)) + "\n"
     return _VERSION.sub(lambda m: m[0] + '\n.file 1 "instructions"', text, count=1), markers
@@ -197,6 +198,7 @@ class _Reader:
         cubin: Cubin,
         number: int,
         functions: tuple[PtxFunction, ...],
+        flows: Mapping[str, Flow],
         markers: Mapping[int, _Marker],
         origin: Mapping[str, Mapping[str, str]],
     ) -> None:
@@ -204,7 +206,7 @@ class _Reader:
         self.tables = read_lines(self.elf)
         self.number = number
         self.ptx = {f.name: f for f in functions}
-        self.flows = {f.name: _ptx_flow(f) for f in functions}
+        self.flows = flows
         self.markers = markers
         self.origin = origin
         self.subroutines: dict[str, list[Instruction]] = {}

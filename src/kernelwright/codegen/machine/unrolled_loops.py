@@ -26,8 +26,8 @@ _MEMORY = re.compile(r"(ld|st|atom|red)\b(?!.*\.(param|const)\b)")
 _FLOATS = re.compile(r"(add|sub|mul|fma|mad)\b.*\.f(32|64)\b")
 _WORDS = re.compile(r"(mad|mul)\.lo\.[su]32\b|shfl\b|popc\.b32\b")
 _OF_WORDS = (IMAD, SHUFFLE, POPC)
-FAIR_SHARE = 4
-"""A block that one in so many instructions of a piece come from is no stranger there."""
+HOME_SHARE = 4
+"""A block can be home of a machine block that at least one in so many of its instructions come from."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def find_copies(
     function: PtxFunction, ptx: Flow, labels: Mapping[str, str], pieces: Mapping[int, Piece], machine: Flow
 ) -> Placing:
     """``ptx`` and ``machine``: the flow of PTX blocks and of pieces; ``labels``: the IR block of each PTX block; ``pieces``: those that are
-    not cold. Loops inside unrolled ones are taken with them."""
+    not cold. A loop around an unrolled one is taken as it is."""
     loops: list[UnrolledLoop] = []
     homes: dict[int, Sequence[str]] = {}
     blocks: dict[int, Sequence[str]] = {}
@@ -187,7 +187,7 @@ class _Loop:
         piece = self._pieces[some[0]]
         if piece.home in self._body:
             return True
-        return sum(b == piece.home for b in piece.blocks) * FAIR_SHARE < len(piece.blocks)
+        return sum(b == piece.home for b in piece.blocks) * HOME_SHARE < len(piece.blocks)
 
     def _machine_loop(self, n: int) -> frozenset[int] | None:
         """The loop of pieces that does this loop's iterations around piece ``n``; None where it is run once."""
