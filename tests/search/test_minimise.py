@@ -68,6 +68,15 @@ def test_two_of_sixty_four_take_a_logarithm() -> None:
     assert evaluations < 60
 
 
+def test_genes_that_stand_in_for_each_other_take_no_round_each() -> None:
+    """Twenty pairs, of each either may go, but not both: one round of 40 finds that each can go, one that none can any more."""
+    pairs = [{f"g{n}", f"g{n + 1}"} for n in range(0, 40, 2)]
+    strategy = Minimise(genes(40))
+    evaluations = run(strategy, lambda present: 1.0 if all(pair & present for pair in pairs) else None)
+    assert strategy.result is not None and strategy.result.genes == 20
+    assert evaluations < 150
+
+
 def test_small_losses_do_not_add_up() -> None:
     """Each of 20 genes is worth 0.2 %, a tie by itself. At most 0.5 % may go in all: 2 of them."""
     strategy = Minimise(genes(20))

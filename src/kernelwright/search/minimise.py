@@ -42,9 +42,9 @@ def ddmin(
 
     Zeller and Hildebrandt 2002 ("Simplifying and isolating failure-inducing input"): cut into n parts, go on with a part
     that holds by itself, else with all but one part, else cut finer. Three liberties, which leave it 1-minimal: the tests
-    of a round are one batch; when several parts can each be left out, all of them together is tried first; parts of less
-    than a quarter are not tried by themselves, as they seldom hold. ``whole`` must hold; ``parts`` is the first n, finer
-    where little is expected to go. Ends early, with what it has, when ``evaluate`` answers None.
+    of a round are one batch; when several parts can each be left out, as many as go together are; parts of less than a
+    quarter are not tried by themselves, as they seldom hold. ``whole`` must hold; ``parts`` is the first n, finer where
+    little is expected to go. Ends early, with what it has, when ``evaluate`` answers None.
     """
     current, parts = whole, min(parts, whole.genes)
     while parts:
@@ -54,16 +54,13 @@ def ddmin(
         results = yield from evaluate([*tested, *rests])
         alone, without = results[: len(tested)], results[len(tested) :]
         part = next((result for result in alone if holds(result)), None)
-        droppable = {i for i, result in enumerate(without) if holds(result)}
+        droppable = [i for i, result in enumerate(without) if holds(result)]
         if part is not None:
             current, parts = part, 2
         elif droppable:
-            rest = without[min(droppable)]
-            if len(droppable) > 1:
-                (jointly,) = yield from evaluate(
-                    [tuple(g for i, c in enumerate(cuts) if i not in droppable for g in c)]
-                )
-                rest = jointly if holds(jointly) else rest
+            rest = yield from _without_together(cuts, droppable, holds, evaluate)
+            if rest is None:  # no evaluation is left: one of them alone is known to go
+                rest = without[droppable[0]]
             assert rest is not None
             current, parts = rest, max(parts - 1, 2)
         elif parts < current.genes and None not in results:
@@ -72,6 +69,32 @@ def ddmin(
             break
         parts = min(parts, current.genes)
     return current
+
+
+def _without_together(
+    cuts: list[tuple[G, ...]],
+    droppable: list[int],
+    holds: Callable[[Result[tuple[G, ...]] | None], bool],
+    evaluate: Evaluate[G],
+) -> Asking[tuple[G, ...], Result[tuple[G, ...]] | None]:
+    """The whole without as many as possible of the parts that can each be left out: without all, else without what can go of
+    the first half, and then of the second. Genes that stand in for each other can each go, but not together: leaving out one
+    part of a round would take a round for each such pair. None where not one evaluation was left."""
+    gone: set[int] = set()
+    best: Result[tuple[G, ...]] | None = None
+    groups = [droppable]
+    while groups:
+        group = groups.pop()
+        out = gone.union(group)
+        (result,) = yield from evaluate([tuple(g for i, cut in enumerate(cuts) if i not in out for g in cut)])
+        if result is None:
+            break
+        if holds(result):
+            gone, best = out, result
+        elif len(group) > 1:
+            half = len(group) // 2
+            groups += [group[half:], group[:half]]
+    return best
 
 
 def _cut(genome: tuple[G, ...], parts: int) -> list[tuple[G, ...]]:
