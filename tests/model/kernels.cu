@@ -58,3 +58,11 @@ extern "C" __global__ void along(int n, const float *x, float *y) {
   for (int k = threadIdx.x; k < n; k += 128) total += x[k];
   y[blockIdx.x * blockDim.x + threadIdx.x] = total;
 }
+
+/* Each block walks through a part of x of its own. */
+extern "C" __global__ void sums(int times, const float *x, float *y) {
+  const float *own = x + blockIdx.x * times * 64;
+  float sum = 0;
+  for (int i = 0; i < times; i++) sum += own[i * 64 + threadIdx.x];
+  y[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}

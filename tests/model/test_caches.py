@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from kernelwright.device.timing_model import native_loops
 from kernelwright.device.timing_model.atomics import CYCLES, PIECE, SPREAD
 from kernelwright.device.timing_model.caches import Traffic, traffic
-from kernelwright.device.timing_model.counters import LINE, Observed, in_turns, watched
+from kernelwright.device.timing_model.counters import LINE, Observed, in_turns
 from kernelwright.device.timing_model.occupancy import Occupancy
 from kernelwright.target import gpu
 from tests.examples import few
@@ -103,6 +103,15 @@ def test_neighbours_share_l2_but_not_l1() -> None:
     assert found.latency == ((H100.l2_latency + H100.dram_latency) / 2,)
 
 
+def test_neighbours_go_through_the_same_lines_side_by_side() -> None:
+    """Two blocks sweep the same 60,000 lines. Of L2, which 264 blocks share, two have room for 3,000: what the one fetches is gone when
+    the other is through with all else, and is still there when both are at the same line."""
+    trace = [asked(number, sweep(range(60_000)), [0]) for number in (100, 101)]
+    o = observed([count("entry", 264)], [access(requests=264 * 60_000, sectors=264 * 240_000)], grid=264, trace=trace)
+    found = traffic(o, H100, Occupancy(2, 64, 64, "blocks"))
+    assert found.dram_read == 240_000
+
+
 def test_what_the_watched_neighbours_have_in_common_is_read_once_for_all() -> None:
     """100 blocks, each reads line 0 and one of its own; four neighbours are watched."""
     trace = [asked(n, sweep([0, 1000 + n]), [0]) for n in range(50, 54)]
@@ -187,14 +196,6 @@ def test_turns_are_fair_and_keep_every_warp_in_order(pairs: list[tuple[int, int]
                 assert all(done[int(warps[i])] <= done[w] + 1 for w in behind)
 
 
-def test_which_blocks_are_watched() -> None:
-    assert watched(5) == (0, 1, 2, 3, 4)
-    assert watched(16) == tuple(range(16))
-    many = watched(10_000)
-    assert many == watched(10_000) and len(many) == 16
-    assert {0, 9_999} <= set(many) and set(range(4996, 5004)) <= set(many)
-
-
 # -- against plain caches ----------------------------------------------------------------------------------------------
 
 
@@ -222,10 +223,9 @@ def plain_replay(
 ) -> tuple[list[list[int]], list[int]]:
     counts: list[list[int]] = [[0] * 8 for _ in range(accesses)]
     come_from = []
-    second, block, first = PlainCache(*l2), -1, PlainCache(*l1)
+    second, firsts = PlainCache(*l2), defaultdict(lambda: PlainCache(*l1))
     for index, kind, owner, lines in requests:
-        if owner != block:
-            first, block = PlainCache(*l1), owner
+        first = firsts[owner]
         slowest = 5
         for number, mask in lines:
             counts[index][0] += mask.bit_count()
@@ -263,7 +263,7 @@ KINDS = ("load", "store", "atomic", "local load", "local store")
     raw=st.lists(
         st.tuples(
             st.integers(0, 2),
-            st.integers(0, 1),
+            st.integers(0, 3),
             st.lists(
                 st.tuples(st.integers(0, 30), st.integers(1, 15)), min_size=1, max_size=4, unique_by=lambda p: p[0]
             ),
@@ -275,8 +275,7 @@ KINDS = ("load", "store", "atomic", "local load", "local store")
 def test_against_plain_caches(
     kinds: list[str], raw: list[tuple[int, int, list[tuple[int, int]]]], shape: tuple[int, int, int, int]
 ) -> None:
-    blocks = np.cumsum([step for _, step, _ in raw]).tolist() if raw else []
-    requests = [(index, kinds[index], int(b), lines) for (index, _, lines), b in zip(raw, blocks, strict=True)]
+    requests = [(index, kinds[index], block, lines) for index, block, lines in raw]
     rows = np.zeros(len(requests), native_loops.REQUEST)
     flat: list[int] = []
     for row, (index, kind, owner, lines) in zip(rows, requests, strict=True):
@@ -284,7 +283,7 @@ def test_against_plain_caches(
         flat += [number << 4 | mask for number, mask in lines]
         row["last_line"] = len(flat)
     l1, l2 = (shape[0], shape[1]), (shape[2], shape[3])
-    found, by_block, where = native_loops.replay(rows, np.array(flat, np.uint64), l1, l2, 3, max(blocks, default=0) + 1)
+    found, by_block, where = native_loops.replay(rows, np.array(flat, np.uint64), l1, l2, 3, 4)
     expected, come_from = plain_replay(requests, l1, l2, 3)
     assert found.tolist() == expected
     assert where.tolist() == come_from

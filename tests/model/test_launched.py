@@ -11,6 +11,8 @@ import pytest
 
 from kernelwright.codegen.cost.loop_copies import original
 from kernelwright.codegen.cost.slow_paths import slow_label
+from kernelwright.codegen.simt.launching.launch_result import LaunchResult
+from kernelwright.codegen.simt.launching.watching import Caches, Watch
 from kernelwright.device.arena import Arena
 from kernelwright.device.timing_model.atomics import CYCLES
 from kernelwright.device.timing_model.counters import Observed
@@ -171,7 +173,7 @@ def test_labels_are_those_of_the_ptx() -> None:
 
 def test_what_is_watched_is_the_same_every_time() -> None:
     one, other = watch_of((1000, 2, 1)), watch_of((1000, 2, 1))
-    assert one == other and one.caches is not None and len(one.caches.blocks) == 16
+    assert one == other and one.caches is not None and len(one.caches.blocks) == 24
 
 
 SCRIPT = """
@@ -200,14 +202,39 @@ def test_figures_repeat_bit_for_bit_in_other_processes(capsys: pytest.CaptureFix
     assert here == there and here.count("Estimate(") == 3 * len(GPUS)
 
 
-def test_a_full_log_drops_the_block_it_ends_in(device: Device) -> None:
+def test_of_long_warps_the_log_has_as_much_of_each(device: Device) -> None:
+    """Every watched block is there as far as its share goes, and what it does beyond that is reckoned from the counters."""
+    x, y = device.floats(1 << 22, "x"), device.floats(4096, "y")
+    run = compiled("sums", (64, 1, 1), True)
+    launch = Launch("sums", (64, 1, 1), (64, 1, 1), packed(800, x, y))
+    whole = run.launch(device.arena, launch, watch=watch_of((64, 1, 1)))
+    assert (whole.events_lost, whole.events_beyond) == (0, 0) and not observe(whole, launch).ends_early
+    events = len(whole.events) // 3
+    cut = run.launch(device.arena, launch, watch=watch_of((64, 1, 1), events))
+    seen, every = observe(cut, launch), observe(whole, launch)
+    assert seen.ends_early and cut.events_lost == 0 and len(cut.events) <= 1.1 * events
+    assert [t.number for t in seen.trace] == [t.number for t in every.trace]
+    for short, long in zip(seen.trace, every.trace, strict=True):
+        for one, other in zip(short.paths, long.paths, strict=True):
+            assert 0.3 * len(other) < len(one) < 0.4 * len(other) and one.tolist() == other[: len(one)].tolist()
+        # A warp ends where a block of the kernel begins: all that it asked for before is there.
+        assert short.requests["at"].max() == max(map(len, short.paths)) - 1
+    got, wanted = (estimate(each, all_weights()["sums"], H100) for each in (seen, every))
+    assert got.dram_bytes == pytest.approx(wanted.dram_bytes, rel=0.05)
+    assert got.cycles == pytest.approx(wanted.cycles, rel=0.05)
+
+
+def test_a_log_without_shares_drops_the_block_it_ends_in(device: Device) -> None:
     """Of two watched blocks the second is cut off; a single one is kept as far as it goes."""
     x, y = device.floats(4096, "x"), device.floats(4096, "y")
     run = compiled("again", (32, 1, 1), True)
     launch = Launch("again", (2, 1, 1), (32, 1, 1), packed(50, x, y))
-    whole = run.launch(device.arena, launch, watch=watch_of((2, 1, 1)))
-    n = len(whole.events)
+
+    def logged(events: int) -> LaunchResult:
+        return run.launch(device.arena, launch, watch=Watch(caches=Caches(every=1, events=events)))
+
+    n = len(logged(1 << 20).events)
     for events, expected in ((n, [0, 1]), (n - 1, [0]), (n // 4, [0])):
-        cut = run.launch(device.arena, launch, watch=watch_of((2, 1, 1), events))
+        cut = logged(events)
         assert [t.number for t in observe(cut, launch).trace] == expected
         assert bool(cut.events_lost) == (events < n)

@@ -298,6 +298,17 @@ def test_the_l1_cache_is_taken_to_serve_lanes_likewise(words: int, apart: float,
     assert sum(a.passes for a in after.accesses) == 80 * passes
 
 
+@pytest.mark.parametrize(
+    ("words", "apart", "passes"), [(1, 1.0, 4), (2, 1.0, 8), (4, 1.0, 16), (4, 0.0, 8), (1, 0.0, 4)]
+)
+def test_lanes_that_meet_in_a_bank_of_l1_go_one_after_the_other(words: int, apart: float, passes: int) -> None:
+    """Eight lanes 64 bytes apart, and the same again every eight lanes: four meet in a bank, of every part of the request."""
+    some = [replace(access(requests=80, sectors=80, apart=apart), turns=(4.0, 8.0, 16.0))] * words
+    w = weights({"entry": [step("load_global", bytes=4 * words)]})
+    after = machine_accesses(observed([count("entry", 80)], some), w)
+    assert sum(a.passes for a in after.accesses) == 80 * passes
+
+
 # -- atomics of shared memory ----------------------------------------------------------------------------------------------
 
 ATOMICS = """

@@ -19,12 +19,13 @@ from hypothesis import strategies as st
 from kernelwright.calibration import FACTORS, load
 from kernelwright.device.model_check.agreement import agreement
 from kernelwright.device.model_check.check_variants import check_variants, sample, variants_of
-from kernelwright.device.model_check.cut_launch import LEAST_BLOCKS, cut_grid, multiplied, observe_variant
 from kernelwright.device.model_check.expressions import Expression
 from kernelwright.device.model_check.fills import fill_of
 from kernelwright.device.model_check.idle_parameters import IdleParameter, idle_parameters
 from kernelwright.device.model_check.kernel_description import KernelDescription, as_tuned, read_description
+from kernelwright.device.model_check.observed_variant import observe_variant
 from kernelwright.device.model_check.tuner_cache import MeasuredVariant, read_tuner_cache
+from kernelwright.device.timing_model.cut_launch import multiplied
 from kernelwright.device.timing_model.estimate import Estimate, estimate
 from kernelwright.errors import Misuse
 from kernelwright.target import Gpu, gpu, gpu_called
@@ -319,14 +320,6 @@ def test_samples(n: int, seed: int) -> None:
     assert set(fastest) <= {v.time_us for v in found}
 
 
-@given(st.tuples(st.integers(1, 300), st.integers(1, 300), st.integers(1, 5)))
-def test_cut_grids(grid: tuple[int, int, int]) -> None:
-    cut = cut_grid(grid)
-    assert all(1 <= a <= b for a, b in zip(cut, grid, strict=True))
-    blocks = cut[0] * cut[1] * cut[2]
-    assert blocks >= min(LEAST_BLOCKS, grid[0] * grid[1] * grid[2]) and blocks <= 4 * LEAST_BLOCKS
-
-
 def test_counts_are_multiplied_up() -> None:
     seen = observed([count("entry", 12)], [access(requests=12, sectors=48)], grid=24)
     whole = multiplied(seen, (100, 3, 1))
@@ -355,9 +348,41 @@ def test_a_cut_launch_is_about_the_whole_one(folder: Path, monkeypatch: pytest.M
     description = read_description(folder / "scale.toml")
     parameters = {"block_size_x": 256, "per_thread": 2}
     cut = estimate_variant(description, parameters, gpu("a100"))
-    monkeypatch.setattr("kernelwright.device.model_check.cut_launch.LEAST_BLOCKS", 1 << 30)
+    monkeypatch.setattr("kernelwright.device.model_check.observed_variant.COUNTED", 1 << 30)
     whole = estimate_variant(description, parameters, gpu("a100"))
     assert cut.time_us == pytest.approx(whole.time_us, rel=0.02)
+
+
+EDGE = """
+__global__ void edge(const float *x, float *y, int times) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (blockIdx.y == gridDim.y - 1) return;
+  float sum = 0;
+  for (int n = 0; n < times; n++) sum += x[i + n];
+  y[blockIdx.y * gridDim.x * blockDim.x + i] = sum;
+}
+"""
+EDGE_KERNEL = """
+source = "edge.cu"
+kernel = "edge"
+grid = ["64", "4"]
+block = ["width"]
+arguments = [{ bytes = "64 * 32 * 4", fill = "random" }, { bytes = "4 * 64 * 32 * 4" }, { int = 50 }]
+"""
+
+
+def test_a_row_that_does_nothing_counts_as_often_as_it_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last of four rows. And the last block of each reads past its buffer, within what a GPU maps, and goes on."""
+    (tmp_path / "edge.cu").write_text(EDGE)
+    (tmp_path / "edge.toml").write_text(EDGE_KERNEL)
+    description = read_description(tmp_path / "edge.toml")
+    some = estimate_variant(description, {"width": 32}, gpu("a100"))
+    monkeypatch.setattr("kernelwright.device.model_check.observed_variant.COUNTED", 1 << 30)
+    every = estimate_variant(description, {"width": 32}, gpu("a100"))
+    assert sum(some.instructions.values()) == pytest.approx(sum(every.instructions.values()), rel=0.01)
+    assert some.cycles == pytest.approx(every.cycles, rel=0.02)
 
 
 def test_variants_that_cannot_run_are_told(folder: Path) -> None:

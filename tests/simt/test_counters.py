@@ -316,3 +316,32 @@ extern "C" __global__ void k(const float* a, float* o) {{
     amounts = [(int(e >> 56), int(e & 0xFFFFFF)) for e in events]
     loaded_shared, loaded = [a for kind, a in amounts if kind == 3][-1], next(a for kind, a in amounts if kind == 2)
     assert (loaded_shared >> 16 & 1, loaded >> 7 & 1) == (differ, differ)
+
+
+def turns_in_parts(words: list[int], lanes: int) -> int:
+    """Of so many lanes at a time, the most different words that one of 32 banks has; added up."""
+    total = 0
+    for first in range(0, 32, lanes):
+        banks: dict[int, set[int]] = {}
+        for word in words[first : first + lanes]:
+            banks.setdefault(word % 32, set()).add(word)
+        total += max(map(len, banks.values()))
+    return total
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["i", "2 * i", "4 * i", "8 * i", "16 * i", "32 * i", "33 * i", "i % 8 * 16", "i % 8 * 8", "5", "i * i", "i ^ 5"],
+)
+def test_events_say_how_many_turns_the_banks_take(where: str, cuda: Compile, arena: Arena) -> None:
+    module = cuda(f"""
+extern "C" __global__ void k(const float* a, float* o) {{
+  unsigned i = threadIdx.x;
+  o[i] = a[{where}];
+}}""")
+    case = Case(module, "k", 1, 32, zeros(1100, np.float32), zeros(32, np.float32))
+    watch = Watch(caches=Caches(every=1, events=1000))
+    events = case.fast(arena, SimtOptions(block=(32, 1, 1), trace=True), watch=watch).launch.events
+    amount = next(int(e & 0xFFFFFF) for e in events if int(e >> 56) == 2)
+    words = [int(eval(where, {"i": i})) for i in range(32)]
+    assert [1 + (amount >> at & 31) for at in (8, 13, 18)] == [turns_in_parts(words, lanes) for lanes in (32, 16, 8)]

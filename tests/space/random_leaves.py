@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import kernelwright as kw
-from kernelwright.device.timing_model.counters import watched
+from kernelwright.device.timing_model.neighbours import watched
 from kernelwright.space.bound import LowerBound
 from kernelwright.space.bound.ground_numbering import GroundNumbering
 from kernelwright.space.cuda_source import GeneratedKernel, generate
@@ -87,9 +87,10 @@ def breaches(sample: Sample) -> list[str]:
     estimated, executed = terms_of(sample.done)
     # Where the log of watched blocks is full, the model counts of L2 and of memory what was logged; where blocks differ, since some
     # of their iterations are not there, what those in the middle of the grid do, for all.
-    blocks = sample.kernel.grid[0]
-    sampled = sample.has_partial_iterations and len(watched(blocks)) < blocks
-    compared = estimated.keys() - ({"l2", "memory"} if sample.done.result.events_lost or sampled else set())
+    grid, logged = sample.kernel.grid, sample.done.result
+    sampled = sample.has_partial_iterations and len(watched(grid)) < grid[0] * grid[1] * grid[2]
+    cut = bool(logged.events_lost or logged.events_beyond)
+    compared = estimated.keys() - ({"l2", "memory"} if cut or sampled else set())
     slack = 1 + 1e-9
     # The model counts the sectors of a joined store as those of its average execution, whole ones.
     rounded = 1.01 if sample.has_partial_iterations else slack

@@ -21,8 +21,8 @@ from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.arguments import pack
 from kernelwright.device.execution import FORWARD, Execution
 from kernelwright.device.load_module import load, unload
-from kernelwright.device.model_check.cut_launch import multiplied
 from kernelwright.device.schedule import Schedule
+from kernelwright.device.timing_model.cut_launch import multiplied
 from kernelwright.device.timing_model.estimate import Estimate, estimate
 from kernelwright.device.timing_model.launch_observation import observe, watch_of
 from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from kernelwright.codegen.cost.block_weights import Weights
-from kernelwright.device.model_check.cut_launch import observe_variant
 from kernelwright.device.model_check.kernel_description import KernelDescription
+from kernelwright.device.model_check.observed_variant import observe_variant
 from kernelwright.device.model_check.tuner_cache import MeasuredVariant, TunerCache
 from kernelwright.device.timing_model.counters import Observed
 from kernelwright.device.timing_model.estimate import Estimate, estimate

@@ -8,7 +8,7 @@ their part, the others do to theirs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from kernelwright.device.timing_model import native_loops
 from kernelwright.device.timing_model.atomics import atomic_cycles
 from kernelwright.device.timing_model.counters import LINE, SECTOR, AccessCount, BlockTrace, Observed
+from kernelwright.device.timing_model.neighbours import Floats, Patch, over_grid, patch_of
 from kernelwright.device.timing_model.occupancy import Occupancy, l1_bytes
 from kernelwright.device.timing_model.spilled_registers import spilled_registers
 from kernelwright.lazy_dataclasses import dataclass
@@ -64,6 +65,10 @@ class Traffic:
         return SECTOR * (self.dram_read + self.dram_written)
 
 
+_Replayed: TypeAlias = tuple[native_loops.Integers, native_loops.Integers, npt.NDArray[np.uint8]]
+"""By access, by block, by line asked for: what ``native_loops.replay`` returns."""
+
+
 def traffic(observed: Observed, gpu: Gpu, resident: Occupancy) -> Traffic:
     """What a launch moves on ``gpu`` with so many blocks resident. Deterministic."""
     if any(len(t.requests) for t in observed.trace):
@@ -91,17 +96,26 @@ def traffic(observed: Observed, gpu: Gpu, resident: Occupancy) -> Traffic:
 def _replayed(observed: Observed, gpu: Gpu, resident: Occupancy) -> Traffic:
     accesses = observed.accesses
     logged = len(observed.executed or accesses)
-    run = _neighbours(observed.trace)
+    grid = observed.geometry.grid
+    patch = patch_of(observed.trace, grid)
     # The driver divides the store before it knows the grid; the cache belongs to the blocks that come.
     there = min(resident.blocks, -(-observed.geometry.blocks // gpu.multiprocessors))
     l1_part = l1_bytes(gpu, resident.blocks, observed.geometry.shared_bytes) // there
     l1 = _sets(l1_part, L1_WAYS)
     at_once = min(observed.geometry.blocks, resident.blocks * gpu.multiprocessors)
-    l2 = _sets(gpu.l2_bytes * len(run) // at_once, gpu.l2_ways)
-    counts, by_block, come_from = _replay(run, accesses, l1, l2)
-    apart = [t for t in observed.trace if not any(t is each for each in run)]
+
+    def replay(blocks: Sequence[BlockTrace]) -> _Replayed:
+        # What blocks do to their part of L2, all others that run at once do to theirs.
+        return _replay(blocks, accesses, l1, _sets(gpu.l2_bytes * len(blocks) // at_once, gpu.l2_ways))
+
+    def missed(blocks: Sequence[BlockTrace]) -> Floats:
+        found = by_block if len(blocks) == len(patch.blocks) else replay(blocks)[1]
+        return np.asarray(found.sum(axis=0), np.float64)
+
+    counts, by_block, come_from = replay(patch.blocks)
+    apart = [t for t in observed.trace if not any(t is each for each in patch.blocks)]
     # Blocks far apart share nothing: of them only what happens in L1 counts.
-    counts_apart, _, come_from_apart = _replay(apart, accesses, l1, l2)
+    counts_apart, _, come_from_apart = replay(apart)
     everywhere = counts + counts_apart if apart else counts
 
     hits = everywhere[:, 1] / np.maximum(1, everywhere[:, 0])
@@ -118,26 +132,29 @@ def _replayed(observed: Observed, gpu: Gpu, resident: Occupancy) -> Traffic:
     to_l2 = _beyond_l1(observed, sectors, rates)
     at_l1 = [s - missing for s, missing in zip(sectors, to_l2, strict=True)]
     footprint = observed.touched_bytes / SECTOR
-    read = _extrapolated(by_block[:, 0], observed.geometry.blocks, footprint, gpu.l2_bytes / SECTOR)
-    written = _extrapolated(by_block[:, 1], observed.geometry.blocks, footprint, gpu.l2_bytes / SECTOR)
-    read, written = (min(sum(to_l2), x) * (1 - observed.warm) for x in (read, written))
-    sampled_reads = _share(float(by_block[:, 0].sum()) * observed.geometry.blocks, len(run))
+    l2_sectors = gpu.l2_bytes / SECTOR
+    moved = (_of_whole_blocks(observed, counts, patch) * over_grid(patch, missed, grid, at_once, l2_sectors)).tolist()
+    read, written = (min(sum(to_l2), _kept_within(x, footprint, l2_sectors)) * (1 - observed.warm) for x in moved)
+    sampled_reads = _share(float(by_block[:, 0].sum()) * observed.geometry.blocks, len(patch.blocks))
+    sampled_reads *= _of_whole_blocks(observed, counts, patch)
     # The replay starts with a cold L2 cache; over the whole launch misses may be rarer, and waits shorter.
     rarer = min(1.0, _share(read, sampled_reads)) if sampled_reads else 1.0
     known = _latencies(everywhere, gpu, rarer)[:logged] + (spills.latency(gpu),) * len(accesses[logged:])
     return Traffic(
         sum(sectors), sum(at_l1), sum(to_l2), read + spills.from_memory, written + spills.to_memory,
         _without_joined(observed, known, gpu.sm.l1_latency), tuple(to_l2),
-        _request_waits(observed, ((run, come_from), (apart, come_from_apart)), _waits(gpu, rarer)),
-        atomic_cycles(observed, run, gpu.l2_bytes_per_cycle), True,
+        _request_waits(observed, ((patch.blocks, come_from), (apart, come_from_apart)), _waits(gpu, rarer)),
+        atomic_cycles(observed, patch.blocks, gpu.l2_bytes_per_cycle), True,
     )  # fmt: skip
 
 
 def _replay(
     blocks: Sequence[BlockTrace], accesses: Sequence[AccessCount], l1: tuple[int, int], l2: tuple[int, int]
-) -> tuple[native_loops.Integers, native_loops.Integers, npt.NDArray[np.uint8]]:
+) -> _Replayed:
     kinds = np.array([_kind(a) for a in accesses] or [0], np.int32)
     rows: list[npt.NDArray[Any]] = []
+    turns: list[npt.NDArray[np.int64]] = []
+    longest = max((len(block.requests) for block in blocks), default=0)
     lines: list[npt.NDArray[np.uint64]] = []
     offset = 0
     for index, block in enumerate(blocks):
@@ -147,9 +164,15 @@ def _replay(
         row["first_line"] = block.requests["first_line"] + offset
         row["last_line"] = block.requests["last_line"] + offset
         rows.append(row)
+        turns.append(np.arange(len(row), dtype=np.int64) * longest // max(1, len(row)))
         lines.append(block.lines)
         offset += len(block.lines)
-    requests = np.concatenate(rows) if rows else np.zeros(0, native_loops.REQUEST)
+    # Blocks that run at once come to the same place at about the same time.
+    requests = (
+        np.concatenate(rows)[np.argsort(np.concatenate(turns), kind="stable")]
+        if rows
+        else np.zeros(0, native_loops.REQUEST)
+    )
     every = np.ascontiguousarray(np.concatenate(lines) if lines else np.zeros(0, np.uint64))
     return native_loops.replay(requests, every, l1, l2, len(accesses), len(blocks))
 
@@ -158,38 +181,25 @@ def _kind(access: AccessCount) -> int:
     return native_loops.KINDS[f"local {access.kind}" if access.space == "local" else access.kind]
 
 
-def _neighbours(trace: Sequence[BlockTrace]) -> tuple[BlockTrace, ...]:
-    """The longest run of watched blocks with consecutive numbers."""
-    best: list[BlockTrace] = []
-    run: list[BlockTrace] = []
-    for each in sorted(trace, key=lambda t: t.number):
-        run = [*run, each] if run and each.number == run[-1].number + 1 else [each]
-        best = run if len(run) > len(best) else best
-    return tuple(best)
-
-
 def _sets(size: int, ways: int) -> tuple[int, int]:
     """Sets and ways of a cache of ``size`` bytes, at least one set."""
     return max(1, size // (ways * LINE)), ways
 
 
-def _extrapolated(by_block: native_loops.Integers, blocks: int, footprint: float, l2_sectors: float) -> float:
-    """Misses of all blocks, from those of a run of neighbours in order.
+def _of_whole_blocks(observed: Observed, counts: native_loops.Integers, patch: Patch) -> float:
+    """How much more a block asks for than was logged of it; 1 where all of it was."""
+    if not observed.ends_early:
+        return 1.0
+    asked = sum(a.sectors for a in observed.executed or observed.accesses) / observed.geometry.blocks
+    return max(1.0, _share(asked, float(counts[:, 0].sum()) / len(patch.blocks)))
 
-    The first half of the run meets a cold cache and pays for what all share; each further block pays what the blocks of
-    the second half did. What fits into the cache is missed once: then no more than the buffers hold, else the part of it
-    that cannot stay.
-    """
-    n = len(by_block)
-    if not n or n >= blocks:
-        return float(by_block.sum())
-    half = n // 2
-    later = float(by_block[half:].sum()) / (n - half)
-    total = float(by_block.sum()) + later * (blocks - n)
-    if not footprint or total <= footprint:
-        return total
+
+def _kept_within(missed: float, footprint: float, l2_sectors: float) -> float:
+    """What fits into the cache is missed once: then no more than the buffers hold, else the part of it that cannot stay."""
+    if not footprint or missed <= footprint:
+        return missed
     stays = min(1.0, l2_sectors / footprint)
-    return footprint + (total - footprint) * (1 - stays)
+    return footprint + (missed - footprint) * (1 - stays)
 
 
 def _waits(gpu: Gpu, rarer: float) -> tuple[float, float, float]:

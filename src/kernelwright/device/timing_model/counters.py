@@ -89,8 +89,11 @@ class AccessCount:
     """Of the source; 0: unknown."""
     apart: float = 1.0
     """Of requests in watched blocks, the share in which neighbouring lanes ask for different words; 1 where none was watched."""
+    turns: tuple[float, float, float] = (1.0, 2.0, 4.0)
+    """Of a request to global or local memory in watched blocks, the turns that the banks of L1 take to serve its lanes 32, 16 and 8 at a
+    time, the mean over the requests; where none was watched, those of lanes that do not meet in a bank."""
     passes: int = 0
-    """Of requests for 8 or 16 bytes a lane to global or local memory, the parts in which the L1 cache takes their lanes."""
+    """Turns that the banks of L1 take for the requests to global or local memory, of as many lanes at a time as it serves."""
     group: int = -1
     """Accesses of one block that code generation may have joined have the same number; -1: none."""
 
@@ -150,6 +153,8 @@ class Observed:
     warm: float = 0.0
     counted_in: CountedIn = "IR"
     executed: tuple[AccessCount, ...] = ()
+    ends_early: bool = False
+    """Whether warps of watched blocks did more than was logged of them: each block is there as far as it goes."""
 
     @cached_property
     def warps(self) -> int:
@@ -183,19 +188,3 @@ class Observed:
             key = (each.function, each.label)
             found[key] = max(found.get(key, 0), each.barriers + 1)
         return found
-
-
-RUN = 8
-"""Neighbours in the middle of the grid that are watched, because neighbours share lines."""
-SPREAD = 8
-"""Blocks spread over the grid that are watched, because its edges differ from its middle."""
-
-
-def watched(blocks: int, run: int = RUN, spread: int = SPREAD) -> tuple[int, ...]:
-    """The numbers of the thread blocks to log, of a grid of so many: all of a small grid, else some neighbours and some
-    far apart. The same grid is watched the same way every time."""
-    if blocks <= run + spread:
-        return tuple(range(blocks))
-    middle = (blocks - run) // 2
-    apart = {i * (blocks - 1) // (spread - 1) for i in range(spread)}
-    return tuple(sorted({*range(middle, middle + run), *apart}))

@@ -295,7 +295,12 @@ def _busy(work: Work, moved: Traffic, gpu: Gpu, share: float) -> dict[str, float
     requests = turns.pop("lsu")
     accesses = work.observed.accesses
     near = share * sum(
-        max(float(_outer_requests(a)), float(a.passes), a.sectors * SECTOR / sm.l1_bytes_per_cycle) for a in accesses
+        max(
+            float(_outer_requests(a)),
+            a.passes * WARP * 4 / sm.l1_bytes_per_cycle,
+            a.sectors * SECTOR / sm.l1_bytes_per_cycle,
+        )
+        for a in accesses
     )
     inner = share * sum(map(_shared_turns, accesses)) * (WARP * 4 / sm.shared_bytes_per_cycle)
     to_l2 = moved.at_l2 * SECTOR

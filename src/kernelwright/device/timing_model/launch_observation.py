@@ -24,8 +24,8 @@ from kernelwright.device.timing_model.counters import (
     Observed,
     Space,
     in_turns,
-    watched,
 )
+from kernelwright.device.timing_model.neighbours import watched
 from kernelwright.errors import DeviceError
 from kernelwright.ir.module import BasicBlock, Function, Instruction, Module
 from kernelwright.ir.text.printer import local_names
@@ -47,7 +47,7 @@ def block_labels(module: Module) -> dict[str, list[str]]:
 
 def watch_of(grid: Triple, events: int = EVENTS) -> Watch:
     """What to give to a launch of this grid so that the model can follow its warps and their addresses."""
-    return Watch(caches=Caches(events=events, blocks=watched(grid[0] * grid[1] * grid[2])))
+    return Watch(caches=Caches(events=events, blocks=watched(grid)))
 
 
 def observe(
@@ -77,6 +77,7 @@ def observe(
         trace=_trace(result, -(-x * y * z // 32)),
         buffers=tuple((int(start), int(end)) for start, end in buffers),
         warm=warm,
+        ends_early=result.events_beyond > 0,
     )
 
 
@@ -153,6 +154,7 @@ def _accesses(kernel: HostKernel, result: LaunchResult, names: _Names) -> tuple[
     in_shared = result.sites["in_shared"].tolist()
     sectors, waves, serial = result.sectors.tolist(), result.wavefronts.tolist(), result.serial.tolist()
     apart = _apart(result, len(kernel.accesses))
+    turns = _turns(result, len(kernel.accesses))
     found = []
     for i, access in enumerate(kernel.accesses):
         file, line = names.place(access.origin)
@@ -173,6 +175,7 @@ def _accesses(kernel: HostKernel, result: LaunchResult, names: _Names) -> tuple[
                 file=file,
                 line=line,
                 apart=apart[i],
+                turns=turns[i],
             )
         )
     return tuple(found)
@@ -189,6 +192,20 @@ def _apart(result: LaunchResult, accesses: int) -> list[float]:
         differ += np.bincount(which, (events >> np.uint64(bit) & np.uint64(1)).astype(np.float64), minlength=accesses)
     shares: list[float] = np.where(logged > 0, differ / np.maximum(logged, 1), 1.0).tolist()
     return shares
+
+
+def _turns(result: LaunchResult, accesses: int) -> list[tuple[float, float, float]]:
+    """Per access the mean over its logged requests to global or local memory; of lanes that do not meet where none was logged."""
+    events = result.events[result.events >> np.uint64(56) == GLOBAL]
+    which = (events >> np.uint64(24)).astype(np.int64) & 0xFFFFFF
+    logged = np.bincount(which, minlength=accesses)
+
+    def mean(at: int, parts: int) -> list[float]:
+        beyond = np.bincount(which, (events >> np.uint64(at) & np.uint64(31)).astype(np.float64), minlength=accesses)
+        found: list[float] = np.where(logged > 0, 1 + beyond / np.maximum(logged, 1), parts).tolist()
+        return found
+
+    return list(zip(mean(8, 1), mean(13, 2), mean(18, 4), strict=True))
 
 
 def _space(access: AccessInfo, in_shared: int, requests: int) -> Space:

@@ -22,6 +22,8 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import cast
 
+import numpy as np
+
 from kernelwright.codegen.cost.block_weights import Weights
 from kernelwright.codegen.cost.loop_copies import original
 from kernelwright.device.timing_model.counters import SECTOR, AccessCount, Kind, Observed
@@ -237,10 +239,13 @@ def _as_made(access: _Access, groups: dict[Hashable, int], turns: dict[Place, in
 
 
 def _passes(access: _Access, kept: int) -> int:
-    """Of requests to global and local memory. The L1 cache is the same store as shared memory, and is taken to serve lanes likewise."""
+    """Of requests to global and local memory. The L1 cache is the same store as shared memory, and is taken to serve lanes likewise:
+    each part by its banks, in which lanes meet."""
     if not kept or access.counted.space not in ("global", "local"):
         return 0
-    return round(kept * max(_parts(access, kept) * (1 + access.counted.apart) / 2, 1.0))
+    parts = _parts(access, kept)
+    in_parts = float(np.interp(parts, (1.0, 2.0, 4.0), access.counted.turns))
+    return round(kept * max(in_parts * ((1 + access.counted.apart) / 2 if parts > 1 else 1.0), 1.0))
 
 
 def _parts(access: _Access, kept: int) -> float:

@@ -77,7 +77,7 @@ def replay(
     by_block = np.zeros((max(1, blocks), 2), np.int64)
     come_from = np.zeros(len(lines), np.uint8)
     status = _library().model_caches(
-        len(requests), _address(requests), _address(lines), *l1, *l2, _address(counts), _address(by_block),
+        len(requests), _address(requests), _address(lines), blocks, *l1, *l2, _address(counts), _address(by_block),
         _address(come_from),
     )  # fmt: skip
     if status:
@@ -96,7 +96,7 @@ def _library() -> ctypes.CDLL:
     library = ctypes.CDLL(str(_path()))
     pointer, wide, narrow = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32
     library.model_block.argtypes = [narrow, *[pointer] * 8, narrow, wide, wide, *[pointer] * 4]
-    library.model_caches.argtypes = [wide, pointer, pointer, *[ctypes.c_uint64] * 4, *[pointer] * 3]
+    library.model_caches.argtypes = [wide, pointer, pointer, narrow, *[ctypes.c_uint64] * 4, *[pointer] * 3]
     return library
 
 

@@ -171,7 +171,8 @@ class WatchedWarps:
         if not slow:
             return 0.0
         paths = [path for block in self._followed for path in block.paths if len(path)]
-        taken = (np.bincount(np.concatenate(paths), minlength=len(observed.blocks)) / len(paths)).tolist()
+        whole = self._scale if observed.ends_early else 1.0
+        taken = (whole * np.bincount(np.concatenate(paths), minlength=len(observed.blocks)) / len(paths)).tolist()
         more = [observed.blocks[i].executions / observed.warps - taken[i] for i in slow]
         lengths = [sum(step.stall for step in layout.steps[slice(*layout.ranges[i])]) for i in slow]
         return float(np.dot(more, lengths))

@@ -26,8 +26,8 @@ from kernelwright.codegen.simt.launching.compiled_kernel import CompiledKernel
 from kernelwright.codegen.simt.launching.launch_result import LaunchResult
 from kernelwright.device.arena import Arena
 from kernelwright.device.execution import Execution
-from kernelwright.device.timing_model.counters import watched
 from kernelwright.device.timing_model.launch_observation import watch_of
+from kernelwright.device.timing_model.neighbours import watched
 from kernelwright.device.virtual_gpu.gpu import VirtualGpu
 from kernelwright.lazy_dataclasses import dataclass
 
@@ -89,7 +89,7 @@ def sample(
     with arena.aside() as has_copy:
         if not has_copy:
             return None
-        log = virtual.run(execution, arena, compiled=compiled, watch=watch_of(grid), blocks=watched(blocks))
+        log = virtual.run(execution, arena, compiled=compiled, watch=watch_of(grid), blocks=watched(grid))
         if log.fault is not None:
             return None
         for size in _sizes(blocks):

@@ -19,8 +19,8 @@ from kernelwright.device.arena import Arena
 from kernelwright.device.execution import Execution, Loaded
 from kernelwright.device.fault import Fault
 from kernelwright.device.guard_facts import facts_of_execution
-from kernelwright.device.timing_model.counters import watched
 from kernelwright.device.timing_model.launch_observation import watch_of
+from kernelwright.device.timing_model.neighbours import watched
 from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
 from kernelwright.device.virtual_gpu.sampled_launch import Sample, multiplied, sample
 from kernelwright.evaluate.judging.variant import Built
@@ -103,7 +103,7 @@ class VariantExecutor:
         if not self.drawn:
             return self.gpu.run(execution, arena, compiled=compiled, watch=watch, blocks=self.only or None)
         blocks = grid[0] * grid[1] * grid[2]
-        followed = self.gpu.run(execution, arena, compiled=compiled, watch=watch, blocks=watched(blocks))
+        followed = self.gpu.run(execution, arena, compiled=compiled, watch=watch, blocks=watched(grid))
         if followed.fault is not None:
             return followed
         counted = self.gpu.run(execution, arena, compiled=compiled, blocks=self.drawn)

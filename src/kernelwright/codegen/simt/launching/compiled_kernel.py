@@ -407,10 +407,10 @@ class CompiledKernel:
         launch, c = self._launch, self._context
         sites, _, counts = self._live
         found: tuple[Found, ...] = ()
-        incomplete, lost, events = False, 0, NO_EVENTS
+        incomplete, lost, beyond, events = False, 0, 0, NO_EVENTS
         if watching is not None:
             found, incomplete = watching.found(self.kernel)
-            events, lost = watching.events()
+            events, lost, beyond = watching.events()
         printed, prints_lost = b"", 0
         if self._prints:
             printed, prints_lost = ctypes.string_at(c.print, c.print_used), c.print_lost
@@ -429,6 +429,7 @@ class CompiledKernel:
             incomplete,
             events,
             lost,
+            beyond,
         )
 
     def _host_fault(self) -> HostFault:

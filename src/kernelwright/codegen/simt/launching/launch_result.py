@@ -114,10 +114,12 @@ class LaunchResult:
     events: npt.NDArray[np.uint64] = field(default_factory=lambda: NO_EVENTS)
     """What watched warps did, in order: bits 56 what (0 a thread block begins, 1 a block of the kernel, 2 an access to
     global or local memory, 3 one to shared memory, 4 a barrier, 5 a line of the access before), 48 the warp, 24 which, 0
-    how much (1: lanes; 2: sectors, 8 of which from L2, 16 from memory, and in bit 7 whether neighbouring lanes ask for
-    different words; 3: wavefronts, and in bit 16 the same). Of a line, bits 4 to 47 are its number (address / 128) and bits
-    0 to 3 the sectors of it that were asked for."""
+    how much (1: lanes; 2: sectors, in bit 7 whether neighbouring lanes ask for different words, and from bits 8, 13 and 18
+    the turns, less 1, in which banks serve 32, 16 and 8 lanes at a time; 3: wavefronts, and in bit 16 as in bit 7). Of a
+    line, bits 4 to 47 are its number (address / 128) and bits 0 to 3 the sectors of it that were asked for."""
     events_lost: int = 0
+    events_beyond: int = 0
+    """Of warps that did more than their share of the log: what they did from there on, which is not in it."""
 
     @cached_property
     def counts(self) -> Counts:

@@ -30,7 +30,7 @@ class Caches:
     events: int = 0
     """How many events of those blocks to keep, in order."""
     blocks: tuple[int, ...] = ()
-    """Thread blocks (linear numbers) to look at; any here replace ``every``."""
+    """Thread blocks (linear numbers) to look at; any here replace ``every``. Each of their warps has the same share of ``events``."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +96,11 @@ class Watching:
             new = self._library.simt_cache_new
             new.restype = ctypes.c_void_p
             new.argtypes = [
-                ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_uint64
+                ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_uint64,
+                ctypes.c_uint64,
             ]  # fmt: skip
-            self.cache = new(c.l1_bytes, c.l1_ways, c.l2_bytes, c.l2_ways, c.skip, c.events) or self._no_memory()
+            sizes = c.l1_bytes, c.l1_ways, c.l2_bytes, c.l2_ways, c.skip, c.events, len(c.blocks)
+            self.cache = new(*sizes) or self._no_memory()
             context.cache, launch.watch_every = self.cache, 0 if c.blocks else c.every
             if c.blocks:
                 chosen = np.array(c.blocks, np.uint32)
@@ -135,18 +137,18 @@ class Watching:
             ctypes.memmove(rows.ctypes.data, record.findings, rows.nbytes)
         return tuple(_found(row, kernel) for row in rows), lacking or bool(record.incomplete)
 
-    def events(self) -> tuple[npt.NDArray[np.uint64], int]:
-        """What the watched blocks did, and how much of it was not kept."""
+    def events(self) -> tuple[npt.NDArray[np.uint64], int, int]:
+        """What the watched blocks did, how much of it was not kept as there was no room, and how much beyond the share of its warp."""
         if not self.cache:
-            return np.zeros(0, np.uint64), 0
+            return np.zeros(0, np.uint64), 0, 0
         get = self._library.simt_cache_events
         get.restype = ctypes.c_void_p
-        n, lost = ctypes.c_uint64(), ctypes.c_uint64()
-        where = get(ctypes.c_void_p(self.cache), ctypes.byref(n), ctypes.byref(lost))
+        n, lost, beyond = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_uint64()
+        where = get(ctypes.c_void_p(self.cache), ctypes.byref(n), ctypes.byref(lost), ctypes.byref(beyond))
         made = np.zeros(n.value, np.uint64)
         if n.value:
             ctypes.memmove(made.ctypes.data, where, made.nbytes)
-        return made, lost.value
+        return made, lost.value, beyond.value
 
     def close(self) -> None:
         """Frees what the watch has in C, and takes it off the launch. A second call does nothing."""

@@ -96,6 +96,17 @@ u32 simt_wavefronts(const u64 *offset, u32 mask, u32 bytes) {
   return simt_waves(narrow, mask, bytes);
 }
 
+/* The turns that a request takes whose lanes are served so many at a time, by the first word that each asks for. */
+u32 simt_turns_of_parts(const u64 *offset, u32 mask, u32 lanes) {
+  u32 total = 0, word[WARP];
+  for (u32 first = 0; first < WARP; first += lanes) {
+    u32 n = 0;
+    for (u32 l = first; l < first + lanes; l++) if (mask >> l & 1) word[n++] = (u32)(offset[l] >> 2);
+    if (n) total += degree(word, n == 32 ? ~0u : (1u << n) - 1);
+  }
+  return total ? total : 1;
+}
+
 /* Whether lanes that are side by side ask for different words, and so do those that are two apart: then a multiprocessor takes half the
    lanes of an 8-byte access at a time, a quarter of a 16-byte one; else twice as many (measured on an H100). */
 u32 simt_neighbours_differ(const u64 *offset, u32 mask) {

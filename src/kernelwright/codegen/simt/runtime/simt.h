@@ -220,6 +220,7 @@ u32 simt_wavefronts(const u64 *offset, u32 mask, u32 bytes);
 u32 simt_sectors(const u32 *offset, u32 skew, u32 mask);
 u32 simt_waves(const u32 *offset, u32 mask, u32 bytes);
 u32 simt_turns(const u32 *offset, u32 mask);
+u32 simt_turns_of_parts(const u64 *offset, u32 mask, u32 lanes);
 u32 simt_neighbours_differ(const u64 *offset, u32 mask);
 
 /* cache.c: launches in which some blocks are looked at more closely */

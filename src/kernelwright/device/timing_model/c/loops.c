@@ -154,6 +154,11 @@ static int make_cache(cache *c, u64 sets, u64 ways) {
   return c->lines || !sets || !ways;
 }
 
+static void free_caches(cache *c, i32 n) {
+  for (i32 i = 0; c && i < n; i++) free(c[i].lines);
+  free(c);
+}
+
 /* The place of a line: where it is, else where the line used longest ago gives way. *found says which. NULL: no cache. */
 static cache_line *look_up(cache *c, u64 line, int *found) {
   *found = 0;
@@ -176,7 +181,7 @@ static cache_line *look_up(cache *c, u64 line, int *found) {
 typedef struct {
   i32 access;
   i32 kind;
-  i32 block;      /* rises when the next thread block begins */
+  i32 block;      /* the thread block, whose L1 cache is looked into first */
   i32 first_line; /* its lines are lines[first_line .. last_line): line number << 4 | mask of sectors */
   i32 last_line;
 } model_request;
@@ -185,24 +190,22 @@ typedef struct {
    the line came; requests whose slowest sector came from L1, L2, memory. */
 enum { SECTORS, IN_L1, IN_L2, FROM_DRAM, TO_DRAM, SLOWEST_L1, SLOWEST_L2, SLOWEST_DRAM, COLUMNS };
 
-/* Replays requests: every thread block has an L1 cache of its own, all share the L2 cache.
+/* Replays requests in order: every thread block has an L1 cache of its own, all share the L2 cache.
    by_block: per block, sectors read from and written to memory. from: per line asked for, where the slowest of its sectors
    came from: 0 L1, 1 L2, 2 memory. Returns 0, or -1 without memory. */
-int model_caches(i64 n, const model_request *requests, const u64 *lines, u64 l1_sets, u64 l1_ways, u64 l2_sets,
+int model_caches(i64 n, const model_request *requests, const u64 *lines, i32 n_blocks, u64 l1_sets, u64 l1_ways, u64 l2_sets,
                  u64 l2_ways, i64 *counts, i64 *by_block, u8 *from) {
-  cache l1, l2;
-  int good = make_cache(&l1, l1_sets, l1_ways);
+  cache l2, *l1 = calloc((size_t)n_blocks, sizeof *l1);
+  int good = l1 != NULL;
+  for (i32 b = 0; good && b < n_blocks; b++) good &= make_cache(l1 + b, l1_sets, l1_ways);
   good &= make_cache(&l2, l2_sets, l2_ways);
   if (!good) {
-    free(l1.lines), free(l2.lines);
+    free_caches(l1, n_blocks), free(l2.lines);
     return -1;
   }
-  i32 block = -1;
   for (i64 r = 0; r < n; r++) {
     const model_request *q = requests + r;
     i64 *count = counts + (i64)q->access * COLUMNS;
-    if (q->block != block && l1.lines) memset(l1.lines, 0, l1.sets * l1.ways * sizeof *l1.lines);
-    block = q->block;
     int slowest = SLOWEST_L1, local = q->kind == LOCAL_LOAD || q->kind == LOCAL_STORE;
     int loads = q->kind == LOAD || q->kind == LOCAL_LOAD, writes = q->kind == STORE || q->kind == ATOMIC;
     for (i32 k = q->first_line; k < q->last_line; k++) {
@@ -211,7 +214,7 @@ int model_caches(i64 n, const model_request *requests, const u64 *lines, u64 l1_
       int found;
       count[SECTORS] += __builtin_popcount(wanted);
       if (loads || local) {
-        cache_line *place = look_up(&l1, line, &found);
+        cache_line *place = look_up(l1 + q->block, line, &found);
         if (place) {
           if (!found) place->line = line + 1, place->valid = place->dirty = 0;
           /* Local memory is written without reading it, so that what is stored counts as found. */
@@ -235,7 +238,7 @@ int model_caches(i64 n, const model_request *requests, const u64 *lines, u64 l1_
       i64 read = q->kind == STORE ? 0 : __builtin_popcount(absent);
       count[IN_L2] += __builtin_popcount(missing) - read;
       count[FROM_DRAM] += read;
-      by_block[block * 2] += read;
+      by_block[q->block * 2] += read;
       int depth = read ? SLOWEST_DRAM : SLOWEST_L2;
       if (depth > slowest) slowest = depth;
       from[k] = (u8)(depth - SLOWEST_L1);
@@ -243,11 +246,11 @@ int model_caches(i64 n, const model_request *requests, const u64 *lines, u64 l1_
         u8 fresh = place ? missing & ~place->dirty : missing;
         if (place) place->dirty |= missing;
         count[TO_DRAM] += __builtin_popcount(fresh);
-        by_block[block * 2 + 1] += __builtin_popcount(fresh);
+        by_block[q->block * 2 + 1] += __builtin_popcount(fresh);
       }
     }
     count[slowest]++;
   }
-  free(l1.lines), free(l2.lines);
+  free_caches(l1, n_blocks), free(l2.lines);
   return 0;
 }
