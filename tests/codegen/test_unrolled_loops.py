@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,10 @@ from kernelwright.codegen.cost.ptx_counts import origins
 from kernelwright.codegen.machine.assemble import find_assemblers
 from kernelwright.codegen.machine.block_counts import MachineFunction, machine_code
 from kernelwright.codegen.machine.unrolled_loops import is_ir_loop
+from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.codegen.ptx_text import read_ptx
+from kernelwright.ir import print_module
+from kernelwright.pipeline import compile as compile_program
 
 ASSEMBLERS = find_assemblers()
 needs_assembler = pytest.mark.skipif(not ASSEMBLERS, reason="neither nvJitLink nor ptxas is installed")
@@ -154,6 +158,42 @@ def test_blocks_inside_the_loop_have_copies_too(arch: str) -> None:
         for name, line in (("body", "%r4"), ("then", "%r5")):
             own = {p.block for p in loads if p.ptx and p.ptx.operands.startswith(line)}
             assert {copy_label(name, number, c) for c in range(group.copies)} <= own
+
+
+SPINNING = """
+extern "C" __global__ void adds(const float *x, float *y, int n) {
+  __shared__ float sums[32];
+  sums[threadIdx.x] = 0;
+  for (int i = 0; i < n; i++) atomicAdd(&sums[threadIdx.x], x[0]);
+  y[threadIdx.x] = sums[threadIdx.x];
+}
+extern "C" __global__ void around(const float *x, float *y, int n) {
+  float sum = x[threadIdx.x];
+  for (int i = 0; i < n; i++) {
+    if (sum < 0) {
+#pragma unroll 1
+      for (int k = 0; k < (int)sum; k++) sum = sum * sum - 1;
+    }
+    sum += 1;
+  }
+  y[threadIdx.x] = sum;
+}"""
+
+
+@needs_assembler
+@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("kernel", ["adds", "around"])
+def test_loops_around_others_are_not_unrolled(kernel: str, arch: str, tmp_path: Path) -> None:
+    """Of the assembler's own too: an addition of floats to shared memory is a load and a loop that compares and swaps. Every block
+    has the instructions of one iteration."""
+    (tmp_path / "k.cu").write_text(SPINNING)
+    unit = compile_program(str(tmp_path / "k.cu"), arch=arch).units[0]
+    function = machine_code(emit_ptx(print_module(unit.module), arch), arch).functions[kernel]
+    assert not [each for each in function.loops if any(group.copies > 1 for group in each.groups)]
+    placed = [p for each in function.blocks.values() for p in each]
+    if kernel == "adds":
+        atomics = {p.block for p in placed if p.instruction.kind == "atomic"}
+        assert atomics and all(label == original(label) for label in atomics)
 
 
 @needs_assembler

@@ -25,6 +25,8 @@ from kernelwright.lazy_dataclasses import dataclass
 _MEMORY = re.compile(r"(ld|st|atom|red)\b(?!.*\.(param|const)\b)")
 _FLOATS = re.compile(r"(add|sub|mul|fma|mad)\b.*\.f(32|64)\b")
 _WORDS = re.compile(r"(mad|mul)\.lo\.[su]32\b|shfl\b|popc\.b32\b")
+_ASKS = {"ld": "load", "st": "store", "atom": "atomic", "red": "atomic"}
+"""How the class of the machine instruction begins that does it. An atomic may have a load before it, and a loop around it."""
 _OF_WORDS = (IMAD, SHUFFLE, POPC)
 HOME_SHARE = 4
 """A block can be home of a machine block that at least one in so many of its instructions come from."""
@@ -56,17 +58,16 @@ def find_copies(
     function: PtxFunction, ptx: Flow, labels: Mapping[str, str], pieces: Mapping[int, Piece], machine: Flow
 ) -> Placing:
     """``ptx`` and ``machine``: the flow of PTX blocks and of pieces; ``labels``: the IR block of each PTX block; ``pieces``: those that are
-    not cold. A loop around an unrolled one is taken as it is."""
+    not cold. A loop around others is taken as it is: no assembler has been seen to unroll one."""
     loops: list[UnrolledLoop] = []
     homes: dict[int, Sequence[str]] = {}
     blocks: dict[int, Sequence[str]] = {}
     moved: dict[int, int] = {}
-    taken: set[int] = set()
     post = _Backwards(machine, pieces)
     names = [labels[block.label] for block in function.blocks]
     made = _made(pieces)
     for header, body in sorted(ptx.loops.items(), key=lambda each: len(each[1])):
-        if body & taken or not is_ir_loop(function, labels, header):
+        if body & (ptx.headers - {header}) or not is_ir_loop(function, labels, header):
             continue
         anchors = _anchors(function, ptx, header, body)
         if _copies(Counter({line: sum(made[line].values()) for line in anchors if line in made})) < 2:
@@ -74,7 +75,6 @@ def find_copies(
         holds = _held(made, anchors)
         loop = _Loop(function, ptx, names, header, body, pieces, machine, post, anchors, holds)
         if loop.is_unrolled:
-            taken |= body
             loops.append(loop.said)
             loop.place(homes, blocks, moved)
     return Placing(tuple(loops), homes, blocks, moved)
@@ -297,8 +297,8 @@ def _anchors(function: PtxFunction, ptx: Flow, header: int, body: Collection[int
 def _does(kind: str, opcode: int, ptx: str) -> bool:
     """Whether a machine instruction does what the PTX instruction that it was made from does: tests and additions have their neighbours'
     lines."""
-    if _MEMORY.match(ptx):
-        return kind.startswith(("load", "store", "atomic"))
+    if memory := _MEMORY.match(ptx):
+        return kind.startswith(_ASKS[memory[1]])
     if floats := _FLOATS.match(ptx):
         return kind == f"fp{floats[2]}"
     return bool(_WORDS.match(ptx)) and opcode in _OF_WORDS
