@@ -14,13 +14,15 @@ from kernelwright.codegen.simt.emission import arithmetic, slow_quotients, struc
 from kernelwright.codegen.simt.emission.accesses import memory_access
 from kernelwright.codegen.simt.emission.jumps_and_barriers import ENDS
 from kernelwright.codegen.simt.emission.lane_control import LaneControl
-from kernelwright.codegen.simt.emission.lane_values import Lanes
+from kernelwright.codegen.simt.emission.lane_values import Lanes, all_lanes
 from kernelwright.codegen.simt.emission.spill_slots import place_values
 from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.codegen.simt.program.program import Block, Op, Program
 
 ENTRY = "kernelwright_warp"
 """The name of every generated function; each lives in a module of its own."""
+MOST_TWICE = 100
+"""Operations of a block that is written twice at most."""
 
 
 class Emitter:
@@ -125,13 +127,24 @@ class Emitter:
         self.control.go(state, None)
 
     def _body(self, block: Block) -> None:
+        """Writes a block; where only some lanes may be active, apart for those rounds in which all are, if that is worth it."""
         e = self.e
         k = block.id
         e.begin(block)
+        e.some_lanes = block in self.control.divergence.partial or not e.geometry.full
         self.control.state = self.control.pending.body[k]
         e.label(f"body{k}")
         if block in self.control.divergence.partial:
-            e.mask = e.let(f"load i32, ptr %p{k}")
+            mask = e.let(f"load i32, ptr %p{k}")
+            if self._is_worth_twice(block):
+                whole, part = e.fresh_label("whole"), e.fresh_label("part")
+                e.line(f"br i1 {e.let(f'icmp eq i32 {mask}, {all_lanes(e.lanes)}')}, label %{whole}, label %{part}")
+                e.label(whole)
+                e.mask = "-1"
+                self._content(block)
+                e.label(part)
+                e.begin(block)
+            e.mask = mask
         elif e.geometry.full:
             e.mask = "-1"
         else:
@@ -140,6 +153,24 @@ class Emitter:
                 pointer = e.top(f"getelementptr i8, ptr %f, i64 {struct_offsets.FRAME['start']}")
                 e.context_pointers[key] = e.top(f"load i32, ptr {pointer}")
             e.mask = e.context_pointers[key]
+        self._content(block)
+
+    def _is_worth_twice(self, block: Block) -> bool:
+        """Whether a block is short, accesses memory in line, and does nothing that waits for others: most such blocks stand behind the
+        question whether a thread has an element at all, which all but a few warps answer with one voice."""
+        options, accesses = self.e.options, sum(op.code in ("load", "store") for op in block.ops)
+        return (
+            options.in_line
+            and not options.split
+            and accesses > 0
+            and len(block.ops) <= MOST_TWICE
+            and block.term.code in ("jump", "branch", "return")
+            and not any(op.code in HANDLERS and op.code not in ("load", "store", "atomic") for op in block.ops)
+        )
+
+    def _content(self, block: Block) -> None:
+        """What a block does for the lanes of ``mask``."""
+        e, k = self.e, block.id
         for point in self.control.passed.get(block, ()):
             e.line(e.helper("passed", f"ptr %c, i32 {point}, i32 {e.whole_mask()}"))
         if e.options.counters:
@@ -153,13 +184,15 @@ class Emitter:
         ENDS[block.term.code](self.control, block, block.term)
 
     def _count(self, k: int) -> None:
-        """One more execution of the block, and its lanes."""
+        """One more execution of the block, and its lanes, where they are not the same in all."""
         e = self.e
         self._add(2 * k, "1")
         if e.mask != "-1":
             e.declare("llvm.ctpop.i32", "i32 (i32)")
             lanes = e.let(f"call i32 @llvm.ctpop.i32(i32 {e.mask})")
             self._add(2 * k + 1, e.let(f"zext i32 {lanes} to i64"))
+        elif e.some_lanes:
+            self._add(2 * k + 1, str(e.lanes))
 
     def _add(self, counter: int, value: str) -> None:
         """More of a counter."""

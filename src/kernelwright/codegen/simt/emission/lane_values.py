@@ -22,6 +22,11 @@ from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.codegen.simt.program.program import Block, Const, Loop, Operand, Program, Var, bits_of
 
 
+def all_lanes(lanes: int) -> str:
+    """The mask of a warp of so many lanes, all active, as LLVM writes an ``i32``."""
+    return "-1" if lanes == 32 else str((1 << lanes) - 1)
+
+
 class Lanes(Writer):
     """Values and masks of the block being written."""
 
@@ -39,6 +44,8 @@ class Lanes(Writer):
         self.mirror_slots: dict[Var, str] = {}
         self.mask = "-1"
         self.mask_vector: str | None = None
+        self.some_lanes = False
+        """Whether the block is also run by warps of which not all lanes are active, whatever ``mask`` says of those it is being written for."""
         self.slow: list[str] = []
         """Of each division of the block so far, its lanes that take the slow path."""
         self.compared: dict[str, int] = {}
@@ -179,7 +186,7 @@ class Lanes(Writer):
 
     def whole_mask(self) -> str:
         """The active lanes, lanes that a narrow warp does not have left out."""
-        return self.mask if self.mask != "-1" or self.lanes == 32 else str((1 << self.lanes) - 1)
+        return all_lanes(self.lanes) if self.mask == "-1" else self.mask
 
     def as_vector(self, mask: str) -> str:
         """A mask as one bit per lane."""

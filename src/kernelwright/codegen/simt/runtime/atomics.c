@@ -127,6 +127,23 @@ static u32 turns(const u64 *address, u32 mask) {
 
 #define ALWAYS static inline __attribute__((always_inline))
 
+/* The turns of words whose new value is quickly told, in lane order. Returns 0 for other operations. */
+#define TURNS(next) EACH_LANE(l, mask) { \
+    u32 *place = (u32 *)(base + offset[l]), old = *place, x = operand[l]; \
+    *place = (next), out[l] = old; \
+  }
+ALWAYS u32 quick_turns(const simt_access *a, u8 *base, const u32 *offset, u32 mask, u32 *out, const u32 *operand) {
+  switch (a->operation) {
+    case ADD: TURNS(old + x) break;
+    case XCHG: TURNS(x) break;
+    case OR: TURNS(old | x) break;
+    case MAX: TURNS((i32)old > (i32)x ? old : x) break;
+    case MIN: TURNS((i32)old < (i32)x ? old : x) break;
+    default: return 0;
+  }
+  return 1;
+}
+
 /* One lane's turn on ``size`` bytes. */
 ALWAYS void turn(const simt_access *a, u8 *place, u32 l, u8 *out, const u8 *operand, const u8 *expected, u32 size) {
   u64 old = 0, x = 0, e = 0;
@@ -170,6 +187,7 @@ void simt_atomic(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
     u32 others = c->spread && a->space == GENERIC;
     if (others && a->size == 4) EACH_LANE(l, mask) turn_among_others_u32(a, base + offset[l], l, out, operand, expected);
     else if (others) EACH_LANE(l, mask) turn_among_others_u64(a, base + offset[l], l, out, operand, expected);
+    else if (a->size == 4 && quick_turns(a, base, offset, mask, (u32 *)out, (const u32 *)operand)) return;
     else if (a->size == 4) EACH_LANE(l, mask) turn(a, base + offset[l], l, out, operand, expected, 4);
     else EACH_LANE(l, mask) turn(a, base + offset[l], l, out, operand, expected, 8);
     return;

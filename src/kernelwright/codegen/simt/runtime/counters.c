@@ -46,9 +46,30 @@ static inline u32 most_alike(const u32 *numbers, u32 mask) {
   return most;
 }
 
+/* The largest number of different words in one of 32 banks, of at most 32 words: in every turn each bank serves one. */
+#ifdef __AVX512CD__
+static u32 degree(const u32 *word, u32 mask) {
+  u32 n = (u32)__builtin_popcount(mask), side_by_side[16], most = 0;
+  u8 words[WARP] = {0};
+  __m512i a, b;
+  halves_of(word, &a, &b);
+  if (n <= 16) {
+    a = packed(a, b, mask);
+    mask = firsts_packed(a, n);
+    memcpy(side_by_side, &a, sizeof a);
+    word = side_by_side;
+  } else {
+    mask = firsts_of(a, b, mask);
+  }
+  EACH_LANE(l, mask) {
+    u32 now = ++words[word[l] & 31];
+    most = now > most ? now : most;
+  }
+  return most;
+}
+#else
 #define FEW_TURNS 4
 
-/* The largest number of different words in one of 32 banks, of at most 32 words: in every turn each bank serves one. */
 static u32 degree(const u32 *word, u32 mask) {
   u32 bank[WARP], turns = 0;
   for (; mask && turns < FEW_TURNS; turns++) {
@@ -62,6 +83,7 @@ static u32 degree(const u32 *word, u32 mask) {
   ALL_LANES(l) bank[l] = word[l] & 31;
   return turns + most_alike(bank, firsts(word, mask));
 }
+#endif
 
 /* Turns that atomics at these offsets take beyond the first: lanes at one place go one after the other. */
 u32 simt_turns(const u32 *offset, u32 mask) { return mask ? most_alike(offset, mask) - 1 : 0; }

@@ -101,6 +101,14 @@ static u8 *locate(simt_context *c, simt_site *s, u64 address, u32 bytes, u32 lan
   return (u8 *)address;
 }
 
+/* Whether all lanes of ``mask`` are in the buffer that the access remembers, and aligned. */
+static inline u32 all_inside(const simt_site *s, const u64 *address, u32 mask, u32 bytes, u64 low_bits) {
+  u64 start = s->start, size = s->end - s->start, room = size - bytes + 1, bad = 0;
+  if (size < bytes) return 0;
+  ALL_LANES(l) bad |= (u64)(mask >> l & 1) & ((address[l] - start >= room) | ((address[l] & low_bits) != 0));
+  return !bad;
+}
+
 /* Checks the lanes of ``mask`` and finds where their bytes are. Returns those that may go on; the others have
    recorded a fault. ``*space_of`` is the space all lanes share, or 3 when they differ. An index that is one of 32 bits without a sign
    and means a negative one comes out right in shared memory: PTX cuts addresses to the width of the state space (PTX ISA, "Addresses as
@@ -126,15 +134,17 @@ u32 simt_resolve(simt_context *c, simt_site *s, u64 *address, u32 mask, u8 **hos
     }
     return mask;
   }
-  if (s->end - s->start >= bytes && (a->kind == LOAD || s->writable)) {
-    u64 start = s->start, room = s->end - s->start - bytes + 1, bad = 0;
-    ALL_LANES(l) {
-      host[l] = (u8 *)address[l];
-      bad |= (u64)(mask >> l & 1) & ((address[l] - start >= room) | ((address[l] & low_bits) != 0));
-    }
-    *space_of = GENERIC;
-    if (!bad) {
-      if (!s->count) remember(c, s, s->start, s->end, s->writable);
+  *space_of = GENERIC;
+  if ((a->kind == LOAD || s->writable) && all_inside(s, address, mask, bytes, low_bits)) {
+    ALL_LANES(l) host[l] = (u8 *)address[l];
+    if (!s->count) remember(c, s, s->start, s->end, s->writable);
+    return mask;
+  }
+  if (a->space == GENERIC && mask) {
+    /* Mostly all lanes are in the buffer that the first one is in, and an access is in another one than before. */
+    u32 first = (u32)__builtin_ctz(mask), space, read_only = 0;
+    if (locate(c, s, address[first], bytes, first, &space, &read_only) && space == GENERIC && all_inside(s, address, mask, bytes, low_bits)) {
+      ALL_LANES(l) host[l] = (u8 *)address[l];
       return mask;
     }
   }

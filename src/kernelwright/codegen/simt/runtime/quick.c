@@ -5,26 +5,42 @@
 typedef u32 v16 __attribute__((vector_size(64)));
 #define ALWAYS static inline __attribute__((always_inline))
 
+/* Numbers of up to four equal segments of a warp, each in the lanes of its segment. */
+typedef u32 v8 __attribute__((vector_size(32)));
+ALWAYS v16 beside(v8 a, v8 b) { return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); }
+ALWAYS void put_segments(u32 segments, u32 a, u32 b, u32 c, u32 d, u32 *to) {
+  v8 none = {0}, one = none + a, two = segments == 4 ? none + b : one;
+  v8 three = segments == 4 ? none + c : segments == 2 ? none + b : one, four = segments == 4 ? none + d : three;
+  v16 low = beside(one, two), high = beside(three, four);
+  memcpy(to, &low, sizeof low), memcpy(to + 16, &high, sizeof high);
+}
+
+/* How often ``k``, or ``1 << shift`` where it is that, goes into ``d``, rounded down. */
+ALWAYS i64 times(i64 d, i64 k, u32 shift, u32 even) { return even ? d >> shift : d / k - (d % k < 0); }
+
 /* Index form: base + coefficient * index of the lane. An index is checked before it is scaled: index + first must lie in
    0 .. places, where first and places are small enough that their sum cannot wrap around into the allowed range. */
 ALWAYS u32 index_offsets(const simt_access *a, const u64 *rem, const i32 *root, u64 start, u64 bytes, u32 size, u32 mask, u32 *offset) {
   i64 k = a->coefficient;
-  u32 add[WARP], rest = 0, many = a->segments > 1, first = 0;
-  if (k <= 0 || k > 1 << 20 || a->stride) return 0;
-  u32 shift = (u32)__builtin_ctzll((u64)k), even = (k & (k - 1)) == 0;
-  for (u32 g = 0; g < a->segments; g++) {
-    i64 d = (i64)(rem[g] - start);
-    if (d > 1 << 30 || d < -(1 << 30)) return 0;
-    i64 whole = even ? d >> shift : d / k - (d % k < 0);
-    if (g && rest != (u32)(d - whole * k)) return 0;
-    rest = (u32)(d - whole * k), first = (u32)whole;
-    if (many) for (u32 l = g * a->segment_lanes, n = a->segment_lanes; n; n--) add[l++] = first;
-  }
+  u32 n = a->segments;
+  if (k <= 0 || k > 1 << 20 || a->stride || n > 4) return 0;
+  u32 add[WARP], shift = (u32)__builtin_ctzll((u64)k), even = (k & (k - 1)) == 0;
+  i64 d = (i64)(rem[0] - start), second = n > 1 ? (i64)(rem[1] - start) : d, third = n > 2 ? (i64)(rem[2] - start) : d, fourth = n > 2 ? (i64)(rem[3] - start) : d;
+  i64 least = d < second ? d : second, most = d > second ? d : second;
+  least = third < least ? third : least, most = third > most ? third : most;
+  least = fourth < least ? fourth : least, most = fourth > most ? fourth : most;
+  if (least < -(1 << 30) || most > 1 << 30) return 0;
+  i64 whole = times(d, k, shift, even), w2 = whole, w3 = whole, w4 = whole;
+  if (n > 1) w2 = times(second, k, shift, even);
+  if (n > 2) w3 = times(third, k, shift, even), w4 = times(fourth, k, shift, even);
+  u32 rest = (u32)(d - whole * k);
+  if (rest != (u32)(second - w2 * k) || rest != (u32)(third - w3 * k) || rest != (u32)(fourth - w4 * k)) return 0;
   if (((start + rest) | (u64)k) & (a->align - 1u) || rest + size > bytes) return 0;
   u64 room = bytes - rest - size;
   u32 places = (u32)(even ? room >> shift : room / (u64)k) + 1, bad = 0, top = 0, scale = (u32)k;
+  put_segments(n, (u32)whole, (u32)w2, (u32)w3, (u32)w4, add);
   ALL_LANES(l) {
-    u32 on = -(mask >> l & 1), index = (u32)root[l] + (many ? add[l] : first);
+    u32 on = -(mask >> l & 1), index = (u32)root[l] + add[l];
     bad |= on & -(u32)(index >= places);
     top |= on & (u32)root[l];
     offset[l] = on & (index * scale + rest);
@@ -53,7 +69,7 @@ ALWAYS u32 offsets(const simt_access *a, const u64 *rem, const i32 *root, u64 st
   return address_offsets(a, address, start, bytes, size, mask, offset);
 }
 
-/* Where the access goes, and what that costs. */
+/* Where the access goes, and what that costs; turns of shared memory are counted where it is done. */
 ALWAYS u32 place(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 form, u32 space, u32 size, u32 write, u32 *offset, u8 **base) {
   const simt_access *a = s->access;
   if (c->attention || !mask) return 0;
@@ -66,7 +82,6 @@ ALWAYS u32 place(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
   } else if (space == SHARED) {
     if (!offsets(a, rem, root, 0, c->shared_size, form, size, mask, offset)) return 0;
     *base = (u8 *)c->shared_host;
-    if (c->counting) s->waves += (i64)simt_waves(offset, mask, size) - 1;
   } else {
     if (size != 4 || !offsets(a, rem, root, 0, c->local_size, form, size, mask, offset)) return 0;
     ALL_LANES(l) offset[l] = offset[l] * 32 + l * 4;
@@ -93,13 +108,35 @@ ALWAYS u32 place(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
     ALL_LANES(l) to[l] = *(const T *)(base + offset[l]);                                               \
   }
 
+/* Sectors of local memory whose words, of at most 16, lanes ask for. Eight neighbouring lanes share one: a word has four. */
+ALWAYS u32 sectors_of_words(const u32 *word, u32 mask) {
+#ifdef __AVX512CD__
+  const __m512i one = _mm512_set1_epi32(1), word_8 = _mm512_set1_epi32(32);
+  __m512i seen[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+  for (u32 h = 0; h < 2; h++) {
+    __m512i at;
+    memcpy(&at, word + 16 * h, sizeof at);
+    at = _mm512_add_epi32(_mm512_slli_epi32(at, 2), _mm512_add_epi32(_mm512_srli_epi32(LANES_OF_HALF, 3), _mm512_set1_epi32((int)(2 * h))));
+    __mmask16 lanes = (__mmask16)(mask >> 16 * h);
+    /* Shifted by 32 or more, nothing is left. */
+    seen[0] = _mm512_or_epi32(seen[0], _mm512_maskz_sllv_epi32(lanes, one, at));
+    seen[1] = _mm512_or_epi32(seen[1], _mm512_maskz_sllv_epi32(lanes, one, _mm512_sub_epi32(at, word_8)));
+  }
+  return (u32)__builtin_popcount((u32)_mm512_reduce_or_epi32(seen[0])) + (u32)__builtin_popcount((u32)_mm512_reduce_or_epi32(seen[1]));
+#else
+  u64 seen = 0;
+  ALL_LANES(l) seen |= (u64)(mask >> l & 1) << ((4 * word[l] + l / 8) & 63);
+  return (u32)__builtin_popcountll(seen);
+#endif
+}
+
 /* Local arrays of a few words: word after word, for all lanes that want it. The index of a lane is that of a word, as in
    most of such arrays; returns 0 for others. */
 #define FEW_WORDS 16
 ALWAYS u32 few_words(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *data, u32 store) {
   const simt_access *a = s->access;
   i64 first = (i64)rem[0];
-  u32 words = (u32)(c->local_size / 4), bit[WARP], at[WARP];
+  u32 words = (u32)(c->local_size / 4), bit[WARP];
   if (c->attention || !mask || a->coefficient != 4 || a->stride || a->segments != 1 || first & 3 || first >> 30 != first >> 63) return 0;
   v32 word, value, active;
   ALL_LANES(l) bit[l] = 1u << l;
@@ -123,12 +160,47 @@ ALWAYS u32 few_words(simt_context *c, simt_site *s, const u64 *rem, const i32 *r
   }
   if (!store) memcpy(data, &value, sizeof value);
   if (!c->counting) return 1;
-  /* Eight neighbouring lanes share a sector: a word has four, and all words no more than 64. */
-  u64 seen = 0;
-  memcpy(at, &word, sizeof at);
-  ALL_LANES(l) seen |= (u64)(mask >> l & 1) << ((4 * at[l] + l / 8) & 63);
-  s->sectors += __builtin_popcountll(seen) - 1;
+  memcpy(bit, &word, sizeof bit);
+  s->sectors += (i64)sectors_of_words(bit, mask) - 1;
   return 1;
+}
+
+#ifdef __AVX512CD__
+/* Words of lanes that lie side by side, in each half of a warp by itself. */
+typedef struct {
+  u32 at[2];         /* the offset of lane 0, and of lane 16 */
+  __mmask16 lanes[2]; /* the active ones of each half */
+} side_by_side;
+
+ALWAYS u32 are_side_by_side(const u32 *offset, u32 mask, side_by_side *found) {
+  const __m512i steps = _mm512_slli_epi32(LANES_OF_HALF, 2);
+  for (u32 h = 0; h < 2; h++) {
+    __mmask16 lanes = found->lanes[h] = (__mmask16)(mask >> 16 * h);
+    u32 first = (u32)__builtin_ctz(lanes | 1u << 15);
+    found->at[h] = offset[16 * h + first] - 4 * first;
+    __m512i all, straight = _mm512_add_epi32(_mm512_set1_epi32((int)found->at[h]), steps);
+    memcpy(&all, offset + 16 * h, sizeof all);
+    if (_mm512_mask_cmpneq_epi32_mask(lanes, all, straight)) return 0;
+  }
+  return 1;
+}
+
+ALWAYS void load_side_by_side(const u8 *base, const side_by_side *found, u32 *data) {
+  for (u32 h = 0; h < 2; h++) {
+    __m512i row = _mm512_maskz_loadu_epi32(found->lanes[h], base + (i64)(i32)found->at[h]);
+    memcpy(data + 16 * h, &row, sizeof row);
+  }
+}
+
+/* Where no two words can meet in a bank, or those that do are the same. */
+ALWAYS u32 is_one_wave(const side_by_side *found) {
+  u32 between = found->at[1] - found->at[0];
+  return !found->lanes[0] || !found->lanes[1] || between == 0 || (between & 127) == 64;
+}
+#endif
+
+ALWAYS void count_waves(simt_context *c, simt_site *s, const u32 *offset, u32 mask, u32 size) {
+  if (c->counting) s->waves += (i64)simt_waves(offset, mask, size) - 1;
 }
 
 ALWAYS u32 quick(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data, u32 form, u32 space, u32 size, u32 store) {
@@ -137,15 +209,32 @@ ALWAYS u32 quick(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
   if (space == LOCAL && form == FORM_INDEXED && size == 4 && c->local_size <= 4 * FEW_WORDS && few_words(c, s, rem, root, mask, data, store)) return 1;
   if (!place(c, s, rem, root, mask, form, space, size, store, offset, &base)) return 0;
   if (size == 4 && !store) {
+    u32 *to = data;
+    if (__builtin_popcount(mask) < MANY) {
+      memset(to, 0, 4 * WARP);
+      EACH_LANE(l, mask) to[l] = *(const u32 *)(base + offset[l]);
+      if (space == SHARED) count_waves(c, s, offset, mask, size);
+      return 1;
+    }
+#ifdef __AVX512CD__
+    side_by_side rows;
+    if (space == SHARED && are_side_by_side(offset, mask, &rows)) {
+      load_side_by_side(base, &rows, to);
+      if (!is_one_wave(&rows)) count_waves(c, s, offset, mask, size);
+      return 1;
+    }
+#endif
+    if (space == SHARED) count_waves(c, s, offset, mask, size);
     /* Put together in registers: generated code reads whole rows, which would wait for many small writes. */
 #define AT(l) *(const u32 *)(base + offset[l])
 #define FOUR(l) AT(l), AT(l + 1), AT(l + 2), AT(l + 3)
     for (u32 l = 0; l < WARP; l += 16) {
       v16 row = {FOUR(l), FOUR(l + 4), FOUR(l + 8), FOUR(l + 12)};
-      memcpy((u32 *)data + l, &row, sizeof row);
+      memcpy(to + l, &row, sizeof row);
     }
     return 1;
   }
+  if (space == SHARED) count_waves(c, s, offset, mask, size);
   switch (size) {
     case 1: MOVE(u8) break;
     case 2: MOVE(u16) break;
@@ -172,7 +261,9 @@ u32 simt_usual(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u
 u32 simt_quick_offsets(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *offset, u8 **base) {
   const simt_access *a = s->access;
   if (a->space == LOCAL || a->align < a->size || (a->size != 4 && a->size != 8)) return 0;
-  return place(c, s, rem, root, mask, a->form, a->space, a->size, 1, offset, base);
+  if (!place(c, s, rem, root, mask, a->form, a->space, a->size, 1, offset, base)) return 0;
+  if (a->space == SHARED) count_waves(c, s, offset, mask, a->size);
+  return 1;
 }
 
 /* One function per kind of access, which generated code calls where it knows the kind: rows.py lists them. */

@@ -87,13 +87,18 @@ class Way:
     @property
     def reach(self) -> int:
         """What the runtime must know the inline path to touch: from the first lane of a segment on, or from any."""
-        return self.footprint if self.e.mask == "-1" else self.access.bytes
+        return self.access.bytes if self.e.some_lanes else self.footprint
 
     def check(self, fast: str, slow: str) -> None:
         """Go to ``fast`` when every active lane lies inside the known buffer and aligned, and no index wrapped."""
         e, access = self.e, self.access
         count = e.let(f"load i64, ptr {site(e, access, 'count')}")
         low = None if access.space else e.let(f"load i64, ptr {site(e, access)}")
+        beyond = self.footprint - self.reach if e.mask == "-1" else 0
+        if beyond:
+            # The last lane must have room, too; a buffer that is shorter has no place for the first.
+            e.declare("llvm.usub.sat.i64", "i64 (i64, i64)")
+            count = e.let(f"call i64 @llvm.usub.sat.i64(i64 {count}, i64 {beyond // access.align})")
         if self.needs_mask and e.mask != "-1":
             # Made here, because both ways and what follows them use it.
             e.as_vector(e.mask)

@@ -1,0 +1,122 @@
+"""Accesses at places that only the data know: results like the reference's, and costs counted by a model of one warp."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from kernelwright.codegen.simt.options import SimtOptions
+from kernelwright.device.arena import Arena
+from kernelwright.ir import Module
+from tests.examples import few
+from tests.simt.harness import Array, Case
+
+Compile = Callable[[str], Module]
+
+THREADS = 64
+ROOM = 4096
+SOURCE = """
+#define PLACE(base) (const float *)((const double *)((const char *)(base) + (long long)threadIdx.y * k) + pick[t])
+#define T (threadIdx.y * blockDim.x + threadIdx.x)
+extern "C" __global__ void global_(const char *a, const int *pick, const int *on, float *o, int k) {
+  int t = T; if (on[t]) o[t] = *PLACE(a); }
+extern "C" __global__ void shared_(const char *a, const int *pick, const int *on, float *o, int k) {
+  __shared__ float s[1024]; int t = T;
+  for (int i = t; i < 1024; i += 64) s[i] = ((const float *)a)[i];
+  __syncthreads();
+  if (on[t]) o[t] = s[(long long)threadIdx.y * (k / 4) + 2 * (long long)pick[t]]; }
+extern "C" __global__ void near_(const char *a, const int *pick, const int *on, float *o, int k) {
+  __shared__ float s[1024]; int t = T;
+  for (int i = t; i < 1024; i += 64) s[i] = ((const float *)a)[i];
+  __syncthreads();
+  if (on[t]) o[t] = s[(long long)threadIdx.y * (k / 4) + pick[t]]; }
+extern "C" __global__ void local_(const char *a, const int *pick, const int *on, float *o, int k) {
+  int t = T, seen[13];
+  for (int i = 0; i < 13; i++) seen[i] = i * t;
+  if (on[t]) o[t] = seen[pick[t] % 13]; }
+extern "C" __global__ void atomics(const char *a, const int *pick, const int *on, int *o, int k) {
+  int t = T; if (on[t]) { atomicAdd(&o[pick[t]], t); atomicExch(&o[pick[t] + 256], t); atomicMax(&o[pick[t] + 512], 9 - t);
+    atomicMin(&o[pick[t] + 768], t - 9); atomicOr(&o[pick[t] + 1024], t); } }
+"""
+SHAPES = [(64, 1, 1), (16, 4, 1), (8, 8, 1), (5, 12, 1)]
+
+
+@pytest.fixture(scope="module")
+def module(cuda: Compile) -> Module:
+    """The kernels above, compiled."""
+    return cuda(SOURCE)
+
+
+@st.composite
+def picks(draw: st.DrawFn) -> Array:
+    """A number below 200 for each thread: any, few different ones, or one beside the other."""
+    kind = draw(st.integers(0, 3))
+    seed = np.random.default_rng(draw(st.integers(0, 1 << 20)))
+    if kind == 3:
+        return (np.arange(THREADS) % draw(st.sampled_from([16, 32, 64])) + draw(st.integers(0, 99))).astype(np.int32)
+    return seed.integers(0, (200, 16, 3)[kind], THREADS).astype(np.int32)
+
+
+@st.composite
+def masks(draw: st.DrawFn) -> Array:
+    """Which threads take part."""
+    likely = draw(st.sampled_from([0.05, 0.2, 0.5, 0.9, 1.0]))
+    return (np.random.default_rng(draw(st.integers(0, 1 << 20))).random(THREADS) < likely).astype(np.int32)
+
+
+def warps(on: Array, threads: int) -> Iterator[Array]:
+    """The threads of each warp that take part, where some do."""
+    for first in range(0, threads, 32):
+        active = np.flatnonzero(on[first : min(first + 32, threads)]) + first
+        if len(active):
+            yield active
+
+
+def turns(words: Array) -> int:
+    """Turns that shared memory takes for so many words: of different ones in a bank, one after the other."""
+    return max(np.unique(np.unique(words) % 32, return_counts=True)[1])
+
+
+@settings(max_examples=few(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(SHAPES), picks(), masks(), st.sampled_from([0, 4, 8, 12, 64, 68, 128]))
+@example((16, 4, 1), np.arange(THREADS, dtype=np.int32) % 16, np.ones(THREADS, np.int32), 128)
+def test_loads(module: Module, arena: Arena, shape: tuple[int, int, int], pick: Array, on: Array, k: int) -> None:
+    threads = shape[0] * shape[1]
+    y = np.arange(THREADS) // shape[0]
+    for kernel in ("global_", "shared_", "near_", "local_"):
+        data = np.arange(ROOM // 4).astype(np.float32)
+        one = Case(module, kernel, 1, shape, data, pick, on, np.zeros(THREADS, np.float32), k)
+        one.agree(arena, options=[SimtOptions(block=shape), SimtOptions(block=shape, inline=True)])
+        for options in (SimtOptions(block=shape), SimtOptions(block=shape, inline=True), SimtOptions(block=None)):
+            launch = one.fast(arena, options).launch
+            start = arena.buffers[0].address
+            place = k * y + (4 if kernel == "near_" else 8) * pick
+            if kernel == "global_":
+                asked = [a.index for a in launch.kernel.accesses if a.kind == "load" and a.space == 0][-1]
+                found, want = (
+                    launch.sectors[asked],
+                    sum(len(set((start + place[w]) // 32)) for w in warps(on, threads)),
+                )
+            elif kernel in ("shared_", "near_"):
+                asked = [a.index for a in launch.kernel.accesses if a.kind == "load" and a.space == 1][-1]
+                found, want = launch.wavefronts[asked], sum(turns(place[w] // 4) for w in warps(on, threads))
+            else:
+                asked = [a.index for a in launch.kernel.accesses if a.kind == "load" and a.space == 2][-1]
+                sectors = [
+                    {(p, lane) for p, lane in zip(pick[w] % 13, w % 32 // 8, strict=True)} for w in warps(on, threads)
+                ]
+                found, want = launch.sectors[asked], sum(map(len, sectors))
+            assert found == want, (kernel, options)
+
+
+@settings(max_examples=few(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(SHAPES), picks(), masks())
+def test_atomics(module: Module, arena: Arena, shape: tuple[int, int, int], pick: Array, on: Array) -> None:
+    nothing = np.zeros(1, np.int32)
+    start = np.arange(1280, dtype=np.int32) % 7 - 3
+    one = Case(module, "atomics", 1, shape, nothing, pick, on, start, 0)
+    one.agree(arena, options=[SimtOptions(block=shape), SimtOptions(block=shape, inline=True)])
