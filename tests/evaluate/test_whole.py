@@ -7,6 +7,7 @@ import re
 import shutil
 import socket
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from kernelwright.edits import Gene
 from kernelwright.edits.kinds.constant_condition import ConstantCondition
 from kernelwright.edits.kinds.fix_launch import FixArgument
 from kernelwright.errors import Misuse, ToolError
-from kernelwright.evaluate.judging import whole_program
+from kernelwright.evaluate.judging import program_folder, whole_program
 from kernelwright.evaluate.judging.program_outputs import COMPARED, StableOutputs
 from kernelwright.evaluate.judging.variant import Built
 from kernelwright.evaluate.judging.whole_program import Program, WholeProgram
@@ -36,10 +37,10 @@ __global__ void fill(float *out, int n, float value)
         out[i] = value + i;
 }
 
-int main()
+int main(int count, char **words)
 {
     int n;
-    FILE *in = fopen("n.txt", "r");
+    FILE *in = fopen(count > 1 ? words[1] : "n.txt", "r");
     if (!in || fscanf(in, "%d", &n) != 1)
         return 3;
     float *out;
@@ -152,6 +153,17 @@ def test_a_read_past_a_buffer_that_the_original_has_not(program: Program, builde
     assert "reads past a buffer in fill" in outcome.reason and "where the original does not" in outcome.reason
 
 
+def test_data_outside_of_its_folder(program: Program, builder: GenomeBuilder, tmp_path: Path) -> None:
+    """As Rodinia's programs are run: in a folder of their own, on data that lie beside it."""
+    work = tmp_path / "work"
+    work.mkdir()
+    shutil.copy(Path(program.folder) / "n.txt", tmp_path)
+    whole = WholeProgram(Program(program.executable, ("../n.txt",), str(work)), "h200", Rules())
+    assert isinstance(whole.judge({}), Ok)
+    there = replace(program, arguments=("../n.txt",), folder=str(work))
+    assert isinstance(judged(there, builder, Gene(kernel(builder), FixArgument(1, "i32 100"))), Ok)
+
+
 def test_kernels_that_the_program_does_not_launch(program: Program, builder: GenomeBuilder) -> None:
     (built,) = builder.build(()).kernels.values()
     with pytest.raises(Misuse, match="launches none of the changed kernels"):
@@ -176,12 +188,12 @@ def test_installed_packages_and_history_beside_a_program_are_not_copied(
     folder = tmp_path / "in"
     shutil.copytree(program.folder, folder)
     files = sum(path.is_file() for path in folder.rglob("*"))
-    monkeypatch.setattr(whole_program, "MOST_FILES", files)
+    monkeypatch.setattr(program_folder, "MOST_FILES", files)
     for name in (".venv", ".git"):
         (folder / name / "deep").mkdir(parents=True)
         (folder / name / "deep" / "file").touch()
     assert Program(program.executable, (), str(folder)).trouble == ""
-    whole_program.copy_folder(str(folder), tmp_path / "copy")
+    program_folder.copy_folder(str(folder), tmp_path / "copy")
     assert sorted(os.listdir(tmp_path / "copy")) == sorted(os.listdir(program.folder))
     (folder / "more").touch()
     assert "too large" in Program(program.executable, (), str(folder)).trouble

@@ -39,58 +39,59 @@ def cases_of(quick: bool) -> list[Case]:
     """The kernels, each with its launch and inputs; ``quick``: with a quarter of the data."""
     random = np.random.default_rng(1)
     scale = 4 if quick else 1
-    n = (1 << 22) // scale
-    x, y = random.random(n, np.float32), random.random(n, np.float32)
-    m = 256 // (2 if quick else 1)
-    a, b = random.random((m, m), np.float32), random.random((m, m), np.float32)
-    product = {"a": a, "b": b, "c": np.zeros((m, m), np.float32)}
-    starts = random.integers(1, 100_000, (1 << 16) // scale, dtype=np.int32)
-    cells = 1024 // (2 if quick else 1)
-    inner = 16 - 2 * 2
-    tiles = -(-cells // inner)
-    heat = {name: random.random((cells, cells), np.float32) for name in ("before", "power", "after")}
+    n, m = (1 << 22) // scale, 256 // (2 if quick else 1)
     return [
-        Case("saxpy", {"x": x, "y": y}, (Step("saxpy", (n // 256, 1), (256, 1), (n, 2.0, "x", "y")),), ("y",)),
-        Case(
-            "reduction",
-            {"in": x, "out": np.zeros(512, np.float32)},
-            (Step("sum_blocks", (512, 1), (256, 1), ("in", "out", n)),),
-            ("out",),
-            1e-4,
-        ),
-        *(
-            Case(
-                f"matrix product {w}x{h}",
-                product,
-                (Step("multiply", (m // w, m // h), (w, h), ("a", "b", "c", m)),),
-                ("c",),
-            )
-            for w, h in ((32, 8), (16, 16))
-        ),
+        _stream(n, random),
+        _reduction(n, random),
+        _product(m, 32, 8, random),
+        _product(m, 16, 16, random),
         _alignment(512 // (2 if quick else 1), random),
-        Case(
-            "HotSpot",
-            heat,
-            (
-                Step(
-                    "conduct",
-                    (tiles, tiles),
-                    (16, 16),
-                    (2, cells, cells, "before", "power", "after", 0.01, 1.3, 0.5),
-                ),
-            ),
-            ("after",),
-        ),
-        Case(
-            "divergent",
-            {"start": starts, "out": np.zeros(len(starts), np.float32)},
-            (Step("wander", (len(starts) // 256, 1), (256, 1), ("start", "out", len(starts))),),
-            ("out",),
-            1e-4,
-        ),
+        _heat(1024 // (2 if quick else 1), random),
+        _divergent((1 << 16) // scale, random),
         _decomposition(256 // (2 if quick else 1), random),
         _search((1 << 16) // scale, random),
     ]
+
+
+def long_cases() -> list[Case]:
+    """Those of one launch on so much data that it takes some ten milliseconds."""
+    random = np.random.default_rng(2)
+    return [
+        _stream(1 << 25, random),
+        _reduction(1 << 25, random),
+        _product(640, 32, 8, random),
+        _product(512, 16, 16, random),
+        _heat(1024, random),
+        _divergent(1 << 16, random),
+    ]
+
+
+def _stream(n: int, random: np.random.Generator) -> Case:
+    arrays = {"x": random.random(n, np.float32), "y": random.random(n, np.float32)}
+    return Case("saxpy", arrays, (Step("saxpy", (n // 256, 1), (256, 1), (n, 2.0, "x", "y")),), ("y",))
+
+
+def _reduction(n: int, random: np.random.Generator) -> Case:
+    arrays = {"in": random.random(n, np.float32), "out": np.zeros(512, np.float32)}
+    return Case("reduction", arrays, (Step("sum_blocks", (512, 1), (256, 1), ("in", "out", n)),), ("out",), 1e-4)
+
+
+def _product(m: int, w: int, h: int, random: np.random.Generator) -> Case:
+    a, b = random.random((m, m), np.float32), random.random((m, m), np.float32)
+    step = Step("multiply", (m // w, m // h), (w, h), ("a", "b", "c", m))
+    return Case(f"matrix product {w}x{h}", {"a": a, "b": b, "c": np.zeros((m, m), np.float32)}, (step,), ("c",))
+
+
+def _heat(cells: int, random: np.random.Generator) -> Case:
+    tiles = -(-cells // (16 - 2 * 2))
+    arrays = {name: random.random((cells, cells), np.float32) for name in ("before", "power", "after")}
+    arguments = (2, cells, cells, "before", "power", "after", 0.01, 1.3, 0.5)
+    return Case("HotSpot", arrays, (Step("conduct", (tiles, tiles), (16, 16), arguments),), ("after",))
+
+
+def _divergent(n: int, random: np.random.Generator) -> Case:
+    arrays = {"start": random.integers(1, 100_000, n, dtype=np.int32), "out": np.zeros(n, np.float32)}
+    return Case("divergent", arrays, (Step("wander", (n // 256, 1), (256, 1), ("start", "out", n)),), ("out",), 1e-4)
 
 
 def _alignment(n: int, random: np.random.Generator) -> Case:

@@ -3,18 +3,16 @@
     whole = WholeProgram(Program(executable, arguments, folder), gpu_name, rules)
     whole.judge(variant.kernels, baseline.kernels)       # Ok or Rejected
 
-Every run has a fresh copy of the folder. Outputs are the standard output and all files that come or change; what two runs of
-the original do not agree on (lines with times that it prints) is left out; the rest is compared. Where a variant's run differs from that,
-the original is run again, as often as that may still clear the variant.
+Every run has a fresh copy of the folder (``program_folder.py``). Outputs are the standard output and all files that come or change; what
+two runs of the original do not agree on (lines with times that it prints) is left out; the rest is compared. Where a variant's run differs
+from that, the original is run again, as often as that may still clear the variant.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
-import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -30,6 +28,7 @@ from kernelwright.device.serving.worker import serve
 from kernelwright.device.settings import Settings
 from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
 from kernelwright.errors import KernelwrightError, Misuse, ToolError
+from kernelwright.evaluate.judging.program_folder import contents, copied, is_too_large
 from kernelwright.evaluate.judging.program_outputs import Outputs, StableOutputs
 from kernelwright.evaluate.judging.variant import Built
 from kernelwright.evaluate.judging.variant_launches import all_hold
@@ -38,11 +37,6 @@ from kernelwright.evaluate.workload.program_case import STDOUT
 from kernelwright.evaluate.workload.rule_text import Rules
 from kernelwright.lazy_dataclasses import dataclass
 
-LARGEST_FOLDER = 256 << 20
-"""Bytes of a working folder that is copied for each run; a larger one is not."""
-MOST_FILES = 5000
-NOT_THE_PROGRAMS = frozenset(("kw-runs", ".git", ".hg", ".svn", ".venv", "venv", ".tox", "node_modules"))
-"""Folders beside a program that it does not read: our runs, a repository's history, installed packages. They are not copied."""
 AGAIN = 5
 """Further runs of the original when a variant's outputs differ: two may agree by chance on what differs from run to run, where random
 numbers are drawn from the time in seconds, or times are printed to the hundredth."""
@@ -69,13 +63,8 @@ class Program:
             return f"the program is not there any more ({self.executable})"
         if not Path(self.folder).is_dir():
             return f"its folder is not there any more ({self.folder})"
-        size = files = 0
-        for where, folders, names in os.walk(self.folder):
-            folders[:] = [name for name in folders if name not in NOT_THE_PROGRAMS]
-            files += len(names)
-            size += sum(os.lstat(os.path.join(where, name)).st_size for name in names)
-            if size > LARGEST_FOLDER or files > MOST_FILES:
-                return f"its folder is too large to be copied for every run ({self.folder})"
+        if is_too_large(self.folder):
+            return f"its folder is too large to be copied for every run ({self.folder})"
         return ""
 
 
@@ -190,9 +179,9 @@ class WholeProgram:
 
     def _run(self, kernels: Mapping[str, Built]) -> _Whole:
         with tempfile.TemporaryDirectory(prefix="kernelwright-") as temporary:
-            folder, said = Path(temporary) / "run", Path(temporary) / STDOUT
-            copy_folder(self.program.folder, folder)
-            before = _contents(folder)
+            place, said = Path(temporary) / "place", Path(temporary) / STDOUT
+            folder = copied(self.program.folder, self.program.arguments, place)
+            before = contents(place, folder)
 
             def serve_connection(connection: socket.socket) -> bytes:
                 exchange = Exchange(kernels)
@@ -213,34 +202,8 @@ class WholeProgram:
                 lines = said.read_bytes()[-2000:].decode(errors="replace").strip().splitlines()
                 why = f"it ended with exit code {ran.exit_code}: {lines[-1] if lines else ''}"
                 return _Whole(Rejected("program", why), exchanged, past_buffers)
-            changed = {name: data for name, data in _contents(folder).items() if before.get(name) != data}
+            changed = {name: data for name, data in contents(place, folder).items() if before.get(name) != data}
             return _Whole({**changed, STDOUT: said.read_bytes()}, exchanged, past_buffers)
-
-
-def copy_folder(folder: str, target: Path) -> None:
-    """Copies files, folders and links; pipes, sockets and devices are left out. Raises ``ToolError`` naming what cannot be read."""
-    try:
-        shutil.copytree(folder, target, symlinks=True, ignore=_left_out)
-    except shutil.Error as error:
-        raise ToolError(f"its folder cannot be copied: {error.args[0][0][0]}") from error
-    except OSError as error:
-        raise ToolError(f"its folder cannot be copied: {error.filename or error}") from error
-
-
-def _left_out(folder: str, names: list[str]) -> list[str]:
-    return [name for name in names if name in NOT_THE_PROGRAMS or not _is_plain(os.path.join(folder, name))]
-
-
-def _is_plain(path: str) -> bool:
-    try:
-        mode = os.lstat(path).st_mode
-    except FileNotFoundError:  # gone since the folder was read
-        return False
-    return stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)
-
-
-def _contents(folder: Path) -> Outputs:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 @contextmanager

@@ -21,7 +21,8 @@ from kernelwright.device.settings import Settings
 from kernelwright.device.versions.table import merged
 from kernelwright.errors import KernelwrightError, Misuse
 from kernelwright.evaluate.candidate import C
-from kernelwright.evaluate.judging.whole_program import Program, copy_folder, streams_in
+from kernelwright.evaluate.judging.program_folder import copied
+from kernelwright.evaluate.judging.whole_program import Program, streams_in
 from kernelwright.evaluate.run.variant_run import Found
 from kernelwright.evaluate.workload.program_case import STDOUT
 from kernelwright.evaluate.workload.subject import Larger, Recordings
@@ -86,8 +87,8 @@ def whole_run(program: Program, settings: Settings, versions: Sequence[Version],
     """The program run once, in a copy of its folder, with its kernels timed by the timing model. Raises ``Misuse`` for one that does not
     end with exit code 0 or leaves no error in the file of that name. Standard streams are redirected meanwhile."""
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as temporary:
-        folder, said = Path(temporary) / "run", Path(temporary) / STDOUT
-        copy_folder(program.folder, folder)
+        said = Path(temporary) / STDOUT
+        folder = copied(program.folder, program.arguments, Path(temporary) / "place")
 
         def serve_connection(connection: socket.socket) -> bytes:
             session = serve(connection, lambda: settings, finish=True, timed=True, versions=versions)

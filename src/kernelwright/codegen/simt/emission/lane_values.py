@@ -45,7 +45,7 @@ class Lanes(Writer):
         self.mask = "-1"
         self.mask_vector: str | None = None
         self.some_lanes = False
-        """Whether the block is also run by warps of which not all lanes are active, whatever ``mask`` says of those it is being written for."""
+        """Whether warps of which not all lanes are active run the block, too, whatever ``mask`` says of those it is being written for."""
         self.slow: list[str] = []
         """Of each division of the block so far, its lanes that take the slow path."""
         self.compared: dict[str, int] = {}
