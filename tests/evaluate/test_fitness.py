@@ -305,6 +305,35 @@ def test_an_original_that_fails_its_own_check(make: Make) -> None:
         make(REVERSE, "reverse", reversing(), oracle=oracle).reference()
 
 
+def test_fast_math_that_rounds_otherwise_is_told_so(make: Make) -> None:
+    """Passes may order the sums of a program that was compiled so, in another way than those that its results were recorded with."""
+
+    def oracle(case: Case) -> dict[str, Any]:
+        return {"out": np.full(32, 3.25, np.float32)}
+
+    text = """
+define ptx_kernel void @add(ptr %in, ptr %out) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %i = zext i32 %t to i64
+  %from = getelementptr float, ptr %in, i64 %i
+  %to = getelementptr float, ptr %out, i64 %i
+  %x = load float, ptr %from
+  %sum = fadd FLAGS float %x, 3.0
+  store float %sum, ptr %to
+  ret void
+}
+"""
+    case = Case((1,), (32,), {"in": np.zeros(32, np.float32), "out": np.zeros(32, np.float32)})
+    for flags, hint in (
+        ("fast", "--tolerance 1e-5"),
+        ("nnan reassoc", "--tolerance 1e-5"),
+        ("contract", "fix the program"),
+    ):
+        with pytest.raises(Misuse, match="fails its own check") as told:
+            make(text.replace("FLAGS", flags), "add", case, oracle=oracle).reference()
+        assert hint in str(told.value)
+
+
 def test_an_original_that_races_is_compared_by_place(make: Make) -> None:
     text = RACE.replace("%same = mul i32 %t, 0", "%same = and i32 %t, 1")
     case = Case((1,), (32,), {"last": np.zeros(1, np.int32), "out": np.zeros(32, np.int32)})

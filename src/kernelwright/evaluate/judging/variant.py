@@ -10,6 +10,7 @@ makes the changed module of a candidate is the affair of its kind (``evaluate/ca
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
@@ -23,6 +24,9 @@ from kernelwright.ir import Module, clone_module, parse_module, print_module
 from kernelwright.ir.text.canonical import canonical
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.passes.recipe import PassRecipe, optimise_with
+
+FAST_MATH = "it is compiled with fast math, and passes order its sums otherwise: allow for that with --tolerance 1e-5"
+_REORDERED = re.compile(r"= f(?:add|sub|mul|div) (?:\w+ )*?(?:fast|reassoc)\b")
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +44,11 @@ class Built:
     def module(self) -> Module:
         """``text``, parsed when it is first asked for."""
         return parse_module(self.text)
+
+    @property
+    def is_fast_math(self) -> bool:
+        """Whether passes may order its sums and products otherwise, so that results are rounded otherwise."""
+        return _REORDERED.search(self.text) is not None
 
     def ptx(self, arch: str) -> str:
         """The PTX for ``arch``. Raises as ``emit_ptx``."""
