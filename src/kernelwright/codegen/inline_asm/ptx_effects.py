@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from kernelwright.codegen.inline_asm.builder import SPACES, Builder, Family, Texts, UnknownPtx, Words, type_of, typed_as
+from kernelwright.codegen.inline_asm.builder import Builder, Family, Texts, UnknownPtx, Words, type_of, typed_as
+from kernelwright.codegen.inline_asm.ptx_barrier_objects import (
+    arrive_with_copies,
+    barrier_object,
+    bulk_copy,
+    pointer_to,
+)
 from kernelwright.ir import types as ty
 from kernelwright.ir.constants import ConstantInt, Poison
-from kernelwright.ir.types import FloatType, PointerType, StructType, VectorType
+from kernelwright.ir.types import FloatType, StructType, VectorType
 from kernelwright.ir.values import Value
 
 # -- memory ------------------------------------------------------------------------------------------------------------
 
 
-def _address(b: Builder, words: Words, text: str) -> Value:
-    """``[$1 + 16]`` as a pointer into the space that the opcode names, generic when it names none."""
-    name, _, offset = text.strip("[] ").partition("+")
-    space = next((SPACES[w.partition("::")[0]] for w in words if w.partition("::")[0] in SPACES), 0)
-    value = b.read(name.strip(), ty.i64)
-    if offset:
-        value = b.make("add", ty.i64, value, ConstantInt(ty.i64, int(offset, 0)))
-    return b.make("inttoptr", PointerType(space), value)
-
-
 def _load(b: Builder, words: Words, operands: Texts) -> None:
     type, is_signed, _ = typed_as(words)
-    pointer = _address(b, words, operands[1])
+    pointer = pointer_to(b, words, operands[1])
     count = next((int(w[1]) for w in words if w in ("v2", "v4")), 1)
     whole = VectorType(count, type) if count > 1 else type
     value = b.make("load", whole, pointer, **_seen_by_others(words))
@@ -36,7 +32,7 @@ def _load(b: Builder, words: Words, operands: Texts) -> None:
 
 def _store(b: Builder, words: Words, operands: Texts) -> None:
     type = type_of(words[-1])
-    pointer = _address(b, words, operands[0])
+    pointer = pointer_to(b, words, operands[0])
     count = next((int(w[1]) for w in words if w in ("v2", "v4")), 1)
     if count == 1:
         b.make("store", ty.void, b.read(operands[1], type), pointer, **_seen_by_others(words))
@@ -63,7 +59,7 @@ def _atom(b: Builder, words: Words, operands: Texts) -> None:
     """``atom`` and ``red``; the second gives no result."""
     type, is_signed, _ = typed_as(words)
     values = operands if words[0] == "red" else operands[1:]
-    pointer = _address(b, words, values[0])
+    pointer = pointer_to(b, words, values[0])
     if "cas" in words:
         pair = StructType((type, ty.i1))
         both = b.make(
@@ -186,13 +182,16 @@ def _copy_async(b: Builder, words: Words, operands: Texts) -> None:
     """
     if words[2] in ("commit_group", "wait_group", "wait_all"):
         return
+    if words[2] in ("bulk", "mbarrier"):
+        (bulk_copy if words[2] == "bulk" else arrive_with_copies)(b, words, operands)
+        return
     if words[2] not in ("ca", "cg"):
         raise ValueError(words[2])
     further = operands[3:-1] if "L2::cache_hint" in words else operands[3:]
     size = b.read(operands[2], ty.i32)
     if not isinstance(size, ConstantInt) or size.value not in (4, 8, 16) or len(further) > 1:
         raise ValueError(operands[2])
-    target, origin = _address(b, ["shared"], operands[0]), _address(b, ["global"], operands[1])
+    target, origin = pointer_to(b, ["shared"], operands[0]), pointer_to(b, ["global"], operands[1])
     name = f"llvm.nvvm.cp.async.{words[2]}.shared.global.{size.value}"
     if not further:
         b.call(name, ty.void, target, origin)
@@ -222,6 +221,7 @@ EFFECTS: dict[str, Family] = {
     "activemask": _active,
     "nanosleep": _sleep,
     "cp": _copy_async,
+    "mbarrier": barrier_object,
 }
 
 HARMLESS = frozenset(name for name, family in EFFECTS.items() if family is _no_effect)
