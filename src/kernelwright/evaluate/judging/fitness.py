@@ -39,7 +39,7 @@ from kernelwright.evaluate.judging.original_races import remarks
 from kernelwright.evaluate.judging.past_buffers import OTHER_BYTES, PastBuffers
 from kernelwright.evaluate.judging.sampled_cases import SampledCase, remark, replaceable, sampled_case, shape_of
 from kernelwright.evaluate.judging.some_blocks import SomeBlocks, some_blocks
-from kernelwright.evaluate.judging.variant import FAST_MATH, Variant, as_compiled
+from kernelwright.evaluate.judging.variant import Variant, as_compiled
 from kernelwright.evaluate.judging.variant_launches import KEPT as CODE_KEPT
 from kernelwright.evaluate.judging.variant_launches import Done, VariantExecutor, one_form_pays
 from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
@@ -251,12 +251,9 @@ class Fitness(Generic[C]):
         budget = self._budgets[index]
         trial = self._trial(index, self._baseline, FORWARD)
         if trial.rejected is not None:
-            fast = trial.rejected.stage == "compare" and any(b.is_fast_math for b in self._baseline.kernels.values())
             raise Misuse(
                 f"the original fails its own check: {trial.rejected}",
-                hint=FAST_MATH
-                if fast
-                else "fix the program, or its oracle, or allow for the difference with --tolerance",
+                hint=self._baseline.way_out_of(trial.rejected),
             )
         results = [each.launched.result for each in self._logged.get(index, ())]
         loops = max((budget - each.budget_left for each in results), default=0)
