@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernelwright.device.libraries.lu_factors import factorise, order_of_rows, solve_with_factors
 from kernelwright.device.libraries.number_types import I32, Array, NumberType
 from kernelwright.device.libraries.routine_call import Call, Operand
-from kernelwright.device.libraries.triangles import UNIT, UPPER, operated, solve, triangular
+from kernelwright.device.libraries.triangles import solve
 
 
 def getrf(call: Call, t: NumberType, n: int, a: int, lda: int, pivots: int, info: int, count: int) -> None:
-    """P A = L U in place, column by column, all matrices of the batch together; without pivots where there is no room for them"""
+    """P A = L U in place, all matrices of the batch together; without pivots where there is no room for them"""
     matrices = [
         call.matrix(f"Aarray[{i}]", at, n, n, lda, t, writes=True)
         for i, at in enumerate(call.pointers("Aarray", a, count))
@@ -19,17 +20,7 @@ def getrf(call: Call, t: NumberType, n: int, a: int, lda: int, pivots: int, info
     told = call.vector("infoArray", info, count, 1, I32, reads=False, writes=True).stored
     call.work(t, count * n**3 / 3)
     lu = np.stack([each.load() for each in matrices])
-    told[:] = 0
-    batch = np.arange(count)
-    for k in range(n):
-        if rows is not None:
-            best = k + np.argmax(np.abs(lu[:, k:, k]), axis=1)
-            rows[k] = best + 1
-            lu[batch, k], lu[batch, best] = lu[batch, best].copy(), lu[batch, k].copy()
-        pivot = lu[:, k, k]
-        told[(pivot == 0) & (told == 0)] = k + 1
-        lu[:, k + 1 :, k] /= np.where(pivot == 0, 1, pivot)[:, None]
-        lu[:, k + 1 :, k + 1 :] -= lu[:, k + 1 :, k, None] * lu[:, None, k, k + 1 :]
+    told[:] = factorise(lu, rows)
     for each, made in zip(matrices, lu, strict=True):
         each.store(made)
 
@@ -46,7 +37,7 @@ def getri(
         lu = call.matrix(f"Aarray[{i}]", at, n, n, lda, t).load()
         zeros = np.flatnonzero(np.diag(lu) == 0)
         told[i] = zeros[0] + 1 if len(zeros) else 0
-        inverse = _solved(lu, order[i], np.eye(n, dtype=t.compute), 0)
+        inverse = solve_with_factors(lu, order[i], np.eye(n, dtype=t.compute), 0)
         call.matrix(f"Carray[{i}]", to, n, n, ldc, t, reads=False, writes=True).store(inverse)
 
 
@@ -70,28 +61,15 @@ def getrs(
     for i, (at, to) in enumerate(places):
         right = call.matrix(f"Barray[{i}]", to, n, columns, ldb, t, writes=True)
         lu = call.matrix(f"Aarray[{i}]", at, n, n, lda, t).load()
-        right.store(_solved(lu, order[i], right.load(), trans))
+        right.store(solve_with_factors(lu, order[i], right.load(), trans))
 
 
 def _orders(call: Call, pivots: int, n: int, count: int) -> Array:
     """For each matrix which row of A is which row of LU."""
-    order = np.tile(np.arange(n), (count, 1))
-    if pivots:
-        swaps = call.matrix("PivotArray", pivots, n, count, n, I32).stored - 1
-        for i in range(count):
-            for k in range(n):
-                order[i, [k, swaps[k, i]]] = order[i, [swaps[k, i], k]]
-    return order
-
-
-def _solved(lu: Array, order: Array, right: Array, trans: int) -> Array:
-    lower, upper = triangular(lu, 1 - UPPER, UNIT), triangular(lu, UPPER, 1 - UNIT)
-    if trans == 0:
-        return solve(upper, False, solve(lower, True, right[order]))
-    inner = solve(operated(lower, trans), False, solve(operated(upper, trans), True, right))
-    made = np.empty_like(inner)
-    made[order] = inner
-    return made
+    if not pivots:
+        return np.tile(np.arange(n), (count, 1))
+    exchanged = call.matrix("PivotArray", pivots, n, count, n, I32).stored - 1
+    return np.stack([order_of_rows(n, exchanged[:, i]) for i in range(count)])
 
 
 def gels(

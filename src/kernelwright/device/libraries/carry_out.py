@@ -19,7 +19,7 @@ from kernelwright.device.libraries.fourier import FOURIER_ROUTINES
 from kernelwright.device.libraries.random_numbers import RANDOM_ROUTINES
 from kernelwright.device.libraries.roofline import estimate
 from kernelwright.device.libraries.routine_call import Call
-from kernelwright.device.libraries.sparse_table import SPARSE_ROUTINES
+from kernelwright.device.libraries.sparse.table import SPARSE_ROUTINES
 from kernelwright.target import Gpu
 
 _TABLES = (BLAS_ROUTINES, RANDOM_ROUTINES, FOURIER_ROUTINES, SPARSE_ROUTINES)

@@ -1,4 +1,4 @@
-/* cuSPARSE's ways from one format to another, counts and sorts (device/libraries/sparse_conversions.py). */
+/* cuSPARSE's ways from one format to another, counts and sorts (device/libraries/sparse/conversions.py). */
 #include "sparse.h"
 
 /* A matrix of an older function: 32-bit indices. */

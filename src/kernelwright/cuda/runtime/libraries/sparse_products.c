@@ -1,5 +1,5 @@
 /* cuSPARSE's generic products. Each has up to three functions with the same arguments: the size of its buffer, what may be
-   prepared, and the product; all check alike. The worker computes (device/libraries/sparse_products.py). */
+   prepared, and the product; all check alike. The worker computes (device/libraries/sparse/products.py). */
 #include "sparse.h"
 
 #include <stdlib.h>

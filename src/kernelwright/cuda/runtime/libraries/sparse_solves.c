@@ -1,4 +1,4 @@
-/* cuSPARSE's triangular systems and incomplete LU factors (device/libraries/sparse_solves.py). */
+/* cuSPARSE's triangular systems and incomplete LU factors (device/libraries/sparse/solves.py). */
 #include "sparse.h"
 
 #include <stdlib.h>

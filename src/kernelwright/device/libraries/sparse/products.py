@@ -9,7 +9,7 @@ import numpy as np
 from kernelwright.device.libraries.blas_matrix_vector import scaled
 from kernelwright.device.libraries.number_types import BY_NUMBER, I64, Array, NumberType
 from kernelwright.device.libraries.routine_call import Call, Number, Operand
-from kernelwright.device.libraries.sparse_operands import (
+from kernelwright.device.libraries.sparse.operands import (
     CSC,
     DenseMatrix,
     DenseVector,

@@ -8,7 +8,7 @@ import numpy as np
 
 from kernelwright.device.libraries.number_types import BY_NUMBER, I32, Array, NumberType
 from kernelwright.device.libraries.routine_call import Call, Number
-from kernelwright.device.libraries.sparse_operands import (
+from kernelwright.device.libraries.sparse.operands import (
     DenseMatrix,
     DenseVector,
     SparseMatrix,

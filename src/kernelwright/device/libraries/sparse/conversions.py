@@ -8,7 +8,7 @@ import numpy as np
 
 from kernelwright.device.libraries.number_types import I32, I64, Array, NumberType
 from kernelwright.device.libraries.routine_call import Call, Number
-from kernelwright.device.libraries.sparse_operands import CSC, DenseMatrix, SparseMatrix, within
+from kernelwright.device.libraries.sparse.operands import CSC, DenseMatrix, SparseMatrix, within
 
 _NUMERIC = 1
 """CUSPARSE_ACTION_NUMERIC."""

@@ -1,0 +1,1 @@
+"""cuSPARSE on the virtual GPU: products, systems and conversions of sparse matrices."""
