@@ -51,7 +51,11 @@ _HINTS: tuple[tuple[str, str], ...] = (
         "of cuFFT there are cufft.h and cufftXt.h; docs/libraries.md says what is in them",
     ),
     (
-        r"'(cublas|cudnn|cusolver|nccl|mpi|nvToolsExt|nvtx|nvml|npp).*' file not found",
+        r"'cusolver\w+\.h' file not found",
+        "of cuSOLVER there is cusolverDn.h, the dense interface; docs/libraries.md says what is in it",
+    ),
+    (
+        r"'(cublas|cudnn|nccl|mpi|nvToolsExt|nvtx|nvml|npp).*' file not found",
         "programs that call this library are not supported",
     ),
     (r"file not found", "name the folder that holds it with -I"),

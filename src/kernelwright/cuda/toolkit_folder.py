@@ -33,6 +33,7 @@ NAMES = (
     "cufft",
     "curand",
     "cusparse",
+    "cusolver",
     "nvToolsExt",
     "culibos",
 )

@@ -39,6 +39,7 @@ _PARTLY_OURS: dict[str, str] = {
     "cufft": "cufft.h",
     "curand": "curand.h",
     "cusparse": "cusparse.h",
+    "cusolver": "cusolverDn.h",
     "cuda": "cuda.h",
     "nvrtc": "nvrtc.h",
 }

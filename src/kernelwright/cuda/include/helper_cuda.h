@@ -34,6 +34,18 @@ static inline const char *_cudaGetErrorEnum(cufftResult status) {
 #if defined(CUSPARSE_H_)
 static inline const char *_cudaGetErrorEnum(cusparseStatus_t status) { return cusparseGetErrorName(status); }
 #endif
+#if defined(CUSOLVER_COMMON_H_)
+static inline const char *_cudaGetErrorEnum(cusolverStatus_t status) {
+    static const char *const names[] = {
+        "SUCCESS",        "NOT_INITIALIZED",  "ALLOC_FAILED",   "INVALID_VALUE",
+        "ARCH_MISMATCH",  "MAPPING_ERROR",    "EXECUTION_FAILED", "INTERNAL_ERROR",
+        "MATRIX_TYPE_NOT_SUPPORTED",          "NOT_SUPPORTED",  "ZERO_PIVOT",       "INVALID_LICENSE"};
+    static char told[48];
+    if ((unsigned)status >= sizeof names / sizeof *names) return "unknown";
+    snprintf(told, sizeof told, "CUSOLVER_STATUS_%s", names[status]);
+    return told;
+}
+#endif
 template <typename Status>
 static inline const char *_cudaGetErrorEnum(Status) {
     return "a status of a library";

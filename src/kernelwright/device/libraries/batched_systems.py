@@ -68,8 +68,8 @@ def _orders(call: Call, pivots: int, n: int, count: int) -> Array:
     """For each matrix which row of A is which row of LU."""
     if not pivots:
         return np.tile(np.arange(n), (count, 1))
-    exchanged = call.matrix("PivotArray", pivots, n, count, n, I32).stored - 1
-    return np.stack([order_of_rows(n, exchanged[:, i]) for i in range(count)])
+    stored = call.matrix("PivotArray", pivots, n, count, n, I32).stored
+    return np.stack([order_of_rows(f"PivotArray, matrix {i}", n, stored[:, i]) for i in range(count)])
 
 
 def gels(

@@ -15,6 +15,7 @@ import numpy as np
 from kernelwright.cuda.wire.protocol import Argument
 from kernelwright.device.arena import Arena
 from kernelwright.device.libraries.blas_table import BLAS_ROUTINES
+from kernelwright.device.libraries.dense.table import DENSE_ROUTINES
 from kernelwright.device.libraries.fourier import FOURIER_ROUTINES
 from kernelwright.device.libraries.random_numbers import RANDOM_ROUTINES
 from kernelwright.device.libraries.roofline import estimate
@@ -22,7 +23,7 @@ from kernelwright.device.libraries.routine_call import Call
 from kernelwright.device.libraries.sparse.table import SPARSE_ROUTINES
 from kernelwright.target import Gpu
 
-_TABLES = (BLAS_ROUTINES, RANDOM_ROUTINES, FOURIER_ROUTINES, SPARSE_ROUTINES)
+_TABLES = (BLAS_ROUTINES, RANDOM_ROUTINES, FOURIER_ROUTINES, SPARSE_ROUTINES, DENSE_ROUTINES)
 
 
 class NoRoutine(Exception):

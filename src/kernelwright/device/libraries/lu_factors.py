@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernelwright.device.libraries.number_types import Array
+from kernelwright.device.libraries.routine_call import MemoryFault
 from kernelwright.device.libraries.triangles import UNIT, UPPER, operated, solve, triangular
 
 _BLOCK = 64
@@ -36,8 +37,14 @@ def factorise(lu: Array, rows: Array | None) -> Array:
     return told
 
 
-def order_of_rows(n: int, exchanged: Array) -> Array:
-    """Which row of A is which row of L U, both from 0 on, where row k was exchanged with ``exchanged[k]``."""
+def order_of_rows(name: str, n: int, pivots: Array) -> Array:
+    """Which row of A is which row of L U, both from 0 on, where row k was exchanged with ``pivots[k]``, from 1 on. Raises ``MemoryFault``
+    for a pivot that is no row, which a GPU would follow out of the matrix."""
+    exchanged = pivots.astype(np.int64) - 1
+    outside = np.flatnonzero((exchanged < 0) | (exchanged >= n))
+    if len(outside):
+        at = int(outside[0])
+        raise MemoryFault("out-of-bounds", f"{name}: number {at} is {pivots[at]}, counted from 1, of {n}")
     order = np.arange(n)
     for k, other in enumerate(exchanged):
         order[[k, other]] = order[[other, k]]
