@@ -37,13 +37,26 @@ CUSPARSE = {
     "CUSPARSE_SDDMM_ALG_DEFAULT": 0,
 }  # fmt: skip
 
+CUSOLVER = {
+    "CUSOLVER_STATUS_SUCCESS": 0, "CUSOLVER_STATUS_NOT_INITIALIZED": 1, "CUSOLVER_STATUS_ALLOC_FAILED": 2,
+    "CUSOLVER_STATUS_INVALID_VALUE": 3, "CUSOLVER_STATUS_ARCH_MISMATCH": 4, "CUSOLVER_STATUS_MAPPING_ERROR": 5,
+    "CUSOLVER_STATUS_EXECUTION_FAILED": 6, "CUSOLVER_STATUS_INTERNAL_ERROR": 7,
+    "CUSOLVER_STATUS_MATRIX_TYPE_NOT_SUPPORTED": 8, "CUSOLVER_STATUS_NOT_SUPPORTED": 9, "CUSOLVER_STATUS_ZERO_PIVOT": 10,
+    "CUSOLVER_STATUS_INVALID_LICENSE": 11, "CUSOLVER_STATUS_IRS_PARAMS_NOT_INITIALIZED": 12,
+    "CUSOLVER_STATUS_IRS_INTERNAL_ERROR": 20, "CUSOLVER_STATUS_IRS_INFOS_NOT_INITIALIZED": 25,
+    "CUSOLVER_STATUS_IRS_MATRIX_SINGULAR": 30, "CUSOLVER_STATUS_INVALID_WORKSPACE": 31,
+    "CUSOLVER_EIG_TYPE_1": 1, "CUSOLVER_EIG_TYPE_2": 2, "CUSOLVER_EIG_TYPE_3": 3,
+    "CUSOLVER_EIG_MODE_NOVECTOR": 0, "CUSOLVER_EIG_MODE_VECTOR": 1, "sizeof(cusolver_int_t)": 4,
+    "CUBLAS_FILL_MODE_UPPER": 1, "CUBLAS_SIDE_RIGHT": 1, "CUBLAS_OP_C": 2,
+}  # fmt: skip
+
 
 @pytest.fixture(scope="module")
 def clang() -> Clang:
     return find_clang()
 
 
-@pytest.mark.parametrize("header, numbers", [("cufftXt.h", CUFFT), ("cusparse.h", CUSPARSE)])
+@pytest.mark.parametrize("header, numbers", [("cufftXt.h", CUFFT), ("cusparse.h", CUSPARSE), ("cusolverDn.h", CUSOLVER)])
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_numbers(clang: Clang, language: str, header: str, numbers: dict[str, int]) -> None:
     checks = "".join(f'_Static_assert((int)({name}) == {value}, "{name}");\n' for name, value in numbers.items())

@@ -91,16 +91,16 @@ def test_the_library_has_what_the_header_declares_and_nothing_else(clang: Clang)
 
 
 def of_libraries(clang: Clang) -> set[str]:
-    """What the headers of cuBLAS, cuFFT, cuRAND, cuSPARSE, the driver API and NVRTC declare for C++, their macros expanded."""
+    """What the headers of cuBLAS, cuFFT, cuRAND, cuSOLVER, cuSPARSE, the driver API and NVRTC declare for C++, their macros expanded."""
     command = [*clang.command, *clang.header_flags, "-isystem", str(HEADERS), "-x", "c++", "-E", "-P", "-"]
     text = subprocess.run(
         command,
-        input="#include <cublasLt.h>\n#include <cufftXt.h>\n#include <curand.h>\n#include <cusparse.h>\n#include <cuda.h>\n#include <nvrtc.h>\n",
+        input="#include <cublasLt.h>\n#include <cufftXt.h>\n#include <curand.h>\n#include <cusparse.h>\n#include <cusolverDn.h>\n#include <cuda.h>\n#include <nvrtc.h>\n",
         capture_output=True,
         text=True,
         check=True,
     ).stdout
-    of_status = r"\b(?:cu(?:blas|sparse)Status_t|cufftResult|curandStatus_t|cusparse\w+_t|size_t|char \*) ?(cu(?:blas|fft|rand|sparse)\w+)\("
+    of_status = r"\b(?:cu(?:blas|solver|sparse)Status_t|cufftResult|curandStatus_t|cusparse\w+_t|size_t|char \*) ?(cu(?:blas|fft|rand|solver|sparse)\w+)\("
     found = set(re.findall(of_status, text))
     return found | set(re.findall(r"^(?:CUresult|nvrtcResult|const char \*)\s?(cu[A-Z]\w+|nvrtc\w+)\(", text, re.M))
 
