@@ -56,7 +56,9 @@ def clang() -> Clang:
     return find_clang()
 
 
-@pytest.mark.parametrize("header, numbers", [("cufftXt.h", CUFFT), ("cusparse.h", CUSPARSE), ("cusolverDn.h", CUSOLVER)])
+@pytest.mark.parametrize(
+    "header, numbers", [("cufftXt.h", CUFFT), ("cusparse.h", CUSPARSE), ("cusolverDn.h", CUSOLVER)]
+)
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_numbers(clang: Clang, language: str, header: str, numbers: dict[str, int]) -> None:
     checks = "".join(f'_Static_assert((int)({name}) == {value}, "{name}");\n' for name, value in numbers.items())

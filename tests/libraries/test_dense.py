@@ -279,7 +279,9 @@ def test_q_times_a_matrix(dtype: Any, side: int, is_inverse: bool, rows: int, co
 
 
 def test_reflections_in_blocks_and_fewer_than_columns() -> None:
-    given = np.random.default_rng(6).standard_normal((170, 150)) + 1j * np.random.default_rng(7).standard_normal((170, 150))
+    given = np.random.default_rng(6).standard_normal((170, 150)) + 1j * np.random.default_rng(7).standard_normal(
+        (170, 150)
+    )
     with memory() as m:
         info, a, tau = Info(m), m.put_matrix(given, 170), m.put(np.zeros(150, np.complex128))
         m.call("cusolverDnZgeqrf", 170, 150, a, 170, tau, info.at)
@@ -397,7 +399,9 @@ def test_wrong_parameters() -> None:
 def test_operands_outside_their_buffers() -> None:
     with memory() as m:
         info, small, whole = Info(m), m.put(np.ones(8, np.float32)), m.put_matrix(np.eye(4, dtype=np.float32), 4)
-        with pytest.raises(MemoryFault, match=r"A, a matrix of 4 x 4 float with leading dimension 4, takes 64 bytes .* 32 too many"):
+        with pytest.raises(
+            MemoryFault, match=r"A, a matrix of 4 x 4 float with leading dimension 4, takes 64 bytes .* 32 too many"
+        ):
             m.call("cusolverDnSpotrf", LOWER, 4, small, 4, info.at)
         with pytest.raises(MemoryFault, match="TAU, a vector of 4 float"):
             m.call("cusolverDnSgeqrf", 4, 4, whole, 4, info.at, info.at)

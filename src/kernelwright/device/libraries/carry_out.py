@@ -3,7 +3,7 @@
     call = carry_out("cublasSgemm_v2", arguments, arena, stream, gpu)
     call.answers, call.time_us
 
-NumPy computes: its OpenBLAS is the same library that SciPy has (docs/decisions/0024).
+NumPy computes: its OpenBLAS is the same library that SciPy has (docs/decisions/0026).
 """
 
 from __future__ import annotations

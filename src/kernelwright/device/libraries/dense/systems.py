@@ -102,7 +102,17 @@ def potrf_batched(call: Call, t: NumberType, uplo: int, n: int, a: int, lda: int
 
 
 def potrs_batched(
-    call: Call, t: NumberType, uplo: int, n: int, columns: int, a: int, lda: int, b: int, ldb: int, info: int, count: int
+    call: Call,
+    t: NumberType,
+    uplo: int,
+    n: int,
+    columns: int,
+    a: int,
+    lda: int,
+    b: int,
+    ldb: int,
+    info: int,
+    count: int,
 ) -> None:
     """potrs of each pair of matrices, with one number for all"""
     places = zip(call.pointers("Aarray", a, count), call.pointers("Barray", b, count), strict=True)
@@ -131,7 +141,17 @@ def getrf(call: Call, t: NumberType, m: int, n: int, a: int, lda: int, pivots: i
 
 
 def getrs(
-    call: Call, t: NumberType, trans: int, n: int, columns: int, a: int, lda: int, pivots: int, b: int, ldb: int, info: int
+    call: Call,
+    t: NumberType,
+    trans: int,
+    n: int,
+    columns: int,
+    a: int,
+    lda: int,
+    pivots: int,
+    b: int,
+    ldb: int,
+    info: int,
 ) -> None:
     """B = op(A)^-1 B, from what getrf left"""
     a_, b_ = call.matrix("A", a, n, n, lda, t), call.matrix("B", b, n, columns, ldb, t, writes=True)
