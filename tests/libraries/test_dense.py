@@ -29,7 +29,6 @@ types = st.sampled_from(list(LETTERS))
 sizes = st.integers(0, 9)
 pads = st.integers(0, 3)
 triangles = st.sampled_from([LOWER, UPPER])
-operations = st.integers(0, 2)
 seeds = st.integers(0, 1 << 30)
 FEW = settings(max_examples=60, deadline=None)
 
@@ -68,6 +67,11 @@ def half(a: Array, uplo: int) -> Array:
 
 def triangle(a: Array, uplo: int) -> Array:
     return np.triu(a) if uplo == UPPER else np.tril(a)
+
+
+def wide(a: Array) -> Array:
+    """In double precision: the factors of nearly dependent columns are far from each other in single."""
+    return a.astype(np.result_type(a, np.float64))
 
 
 def name(dtype: Any, end: str) -> str:
@@ -194,8 +198,9 @@ def test_lu(dtype: Any, rows: int, columns: int, pad: int, seed: int) -> None:
         assert (np.abs(lower) <= 1 + 1e-6).all()
 
 
+@pytest.mark.parametrize("op", [0, 1, 2])
 @FEW
-@given(types, sizes, sizes, operations, st.booleans(), pads, seeds)
+@given(dtype=types, n=sizes, columns=sizes, is_pivoted=st.booleans(), pad=pads, seed=seeds)
 def test_systems_with_lu(dtype: Any, n: int, columns: int, op: int, is_pivoted: bool, pad: int, seed: int) -> None:
     data, ld = Data(dtype, seed), max(n, 1) + pad
     given = data.regular(n) if is_pivoted else data.positive(n)
@@ -222,7 +227,7 @@ def test_lu_in_blocks_gives_lapacks_factors() -> None:
 
 @pytest.mark.parametrize("is_pivoted", [False, True])
 def test_the_first_zero_pivot(is_pivoted: bool) -> None:
-    singular = np.array([[2.0, 4, 1, 1], [1, 2, 1, 0], [3, 6, 0, 2], [0, 0, 0, 5]])  # column 2 is twice column 1
+    singular = np.array([[2.0, 4, 1, 1], [1, 2, 1, 0], [3, 6, 0, 2], [0, 0, 0, 0]])  # the second and the last pivot
     with memory() as m:
         info, a = Info(m), m.put_matrix(singular, 4)
         pivots = m.put(np.zeros(4, np.int32)) if is_pivoted else 0
@@ -251,7 +256,7 @@ def test_qr(dtype: Any, rows: int, columns: int, pad: int, seed: int) -> None:
         m.call(name(dtype, "geqrf"), rows, columns, a, ld, tau, info.at)
         upper = np.triu(m.get_matrix(a, given, ld)[:steps])
         if steps:
-            factors, taus = lapack.qr(given, mode="raw")[0]
+            factors, taus = lapack.qr(wide(given), mode="raw")[0]
             close(m.get_matrix(a, given, ld), factors, dtype)
             close(m.get(tau, np.empty(steps, dtype)), taus, dtype)
         m.call(name(dtype, "orgqr"), rows, steps, steps, a, ld, tau, info.at)
@@ -261,8 +266,10 @@ def test_qr(dtype: Any, rows: int, columns: int, pad: int, seed: int) -> None:
         close(q @ upper, given, dtype)
 
 
+@pytest.mark.parametrize("is_inverse", [False, True])
+@pytest.mark.parametrize("side", [LEFT, RIGHT])
 @FEW
-@given(types, st.sampled_from([LEFT, RIGHT]), st.booleans(), sizes, sizes, st.data(), pads, seeds)
+@given(dtype=types, rows=sizes, columns=sizes, draw=st.data(), pad=pads, seed=seeds)
 def test_q_times_a_matrix(dtype: Any, side: int, is_inverse: bool, rows: int, columns: int, draw: Any, pad: int, seed: int) -> None:  # fmt: skip
     data = Data(dtype, seed)
     size = rows if side == LEFT else columns
@@ -272,7 +279,7 @@ def test_q_times_a_matrix(dtype: Any, side: int, is_inverse: bool, rows: int, co
         info, a, tau, at = Info(m), m.put_matrix(given, ld), m.put(np.zeros(max(k, 1), dtype)), m.put_matrix(c, ldc)
         m.call(name(dtype, "geqrf"), size, k, a, ld, tau, info.at)
         m.call(name(dtype, "ormqr"), side, 2 * is_inverse, rows, columns, k, a, ld, tau, at, ldc, info.at)
-        q = lapack.qr(given)[0] if k else np.eye(size, dtype=dtype)
+        q = lapack.qr(wide(given))[0] if k else np.eye(size, dtype=dtype)
         q = q.conj().T if is_inverse else q
         assert info.get() == [0]
         close(m.get_matrix(at, c, ldc), q @ c if side == LEFT else c @ q, dtype)
@@ -311,8 +318,9 @@ def test_eigenvalues(dtype: Any, n: int, uplo: int, job: bool, pad: int, seed: i
             close(vectors.conj().T @ vectors, np.eye(n), dtype)
 
 
+@pytest.mark.parametrize("kind", [1, 2, 3])
 @FEW
-@given(types, st.integers(1, 3), sizes, triangles, st.booleans(), pads, seeds)
+@given(dtype=types, n=sizes, uplo=triangles, job=st.booleans(), pad=pads, seed=seeds)
 def test_generalised_eigenvalues(dtype: Any, kind: int, n: int, uplo: int, job: bool, pad: int, seed: int) -> None:
     data, ld = Data(dtype, seed), max(n, 1) + pad
     whole, other = data.hermitian(n), data.positive(n)
@@ -341,14 +349,13 @@ def test_a_second_matrix_that_is_not_positive_definite() -> None:
         assert info.get() == [5]
 
 
-jobs = st.sampled_from("ASON")
-
-
-@FEW
-@given(types, jobs, jobs, sizes, sizes, pads, seeds)
+@pytest.mark.parametrize("jobvt", "ASON")
+@pytest.mark.parametrize("jobu", "ASON")
+@settings(max_examples=25, deadline=None)
+@given(dtype=types, one=sizes, two=sizes, pad=pads, seed=seeds)
 def test_singular_values(dtype: Any, jobu: str, jobvt: str, one: int, two: int, pad: int, seed: int) -> None:
     if jobu == jobvt == "O":
-        jobvt = "N"
+        return  # refused by the host
     rows, columns = max(one, two), min(one, two)
     data, ld = Data(dtype, seed), max(rows, 1) + pad
     given = data.dense(rows, columns)

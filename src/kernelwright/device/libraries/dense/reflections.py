@@ -36,7 +36,7 @@ def orgqr(call: Call, t: NumberType, m: int, n: int, k: int, a: int, lda: int, t
     tau_ = call.vector("tau", tau, k, 1, t)
     told = dev_info(call, info)
     call.work(t, 2 * m * n * k - (m + n) * k * k + 2 / 3 * k**3)
-    a_.store(reflected(a_.load()[:, :k], tau_.load(), np.eye(m, n, dtype=t.compute), False))
+    a_.store(reflected(a_.load(), tau_.load(), np.eye(m, n, dtype=t.compute), False))
     told[0] = 0
 
 
