@@ -241,6 +241,9 @@ def test_pivots_that_lead_out_of_the_matrix_are_told() -> None:
         pivots = m.put(np.array([1, 7, 3], np.int32))
         with pytest.raises(MemoryFault, match="devIpiv: number 1 is 7, counted from 1, of 3"):
             m.call("cusolverDnDgetrs", 0, 3, 1, a, 3, pivots, b, 3, info.at)
+        batch, rights = m.put(np.array([a], np.uint64)), m.put(np.array([b], np.uint64))
+        with pytest.raises(MemoryFault, match="PivotArray, matrix 0: number 1 is 7, counted from 1, of 3"):
+            m.call("cublasDgetrsBatched", 0, 3, 1, batch, 3, pivots, rights, 3, 1)
 
 
 # ---- QR ----
@@ -270,7 +273,9 @@ def test_qr(dtype: Any, rows: int, columns: int, pad: int, seed: int) -> None:
 @pytest.mark.parametrize("side", [LEFT, RIGHT])
 @FEW
 @given(dtype=types, rows=sizes, columns=sizes, draw=st.data(), pad=pads, seed=seeds)
-def test_q_times_a_matrix(dtype: Any, side: int, is_inverse: bool, rows: int, columns: int, draw: Any, pad: int, seed: int) -> None:  # fmt: skip
+def test_q_times_a_matrix(
+    dtype: Any, side: int, is_inverse: bool, rows: int, columns: int, draw: Any, pad: int, seed: int
+) -> None:
     data = Data(dtype, seed)
     size = rows if side == LEFT else columns
     k = draw.draw(st.integers(0, size))
@@ -392,7 +397,8 @@ def test_singular_values(dtype: Any, jobu: str, jobvt: str, one: int, two: int, 
 def test_what_does_not_converge_is_told_and_the_worker_goes_on() -> None:
     with memory() as m:
         info, w = Info(m), m.put(np.zeros(2))
-        m.call("cusolverDnDgesvd", ord("N"), ord("N"), 2, 2, m.put_matrix(np.full((2, 2), np.nan), 2), 2, w, 0, 2, 0, 2, info.at)  # fmt: skip
+        a = m.put_matrix(np.full((2, 2), np.nan), 2)
+        m.call("cusolverDnDgesvd", ord("N"), ord("N"), 2, 2, a, 2, w, 0, 2, 0, 2, info.at)
         assert np.isnan(m.get(w, np.empty(2))).all() and info.get()[0] > 0
 
 

@@ -101,7 +101,8 @@ int main()
     cusolverDnSgesvd(handle, 'A', 'A', 3, 2, m, 3, sv, u, 3, vt, 2, fwork, lwork, NULL, info);
     show("singular", sv, 2);
     // Of a batch the second is not positive definite.
-    double *one = give<double>({4}), *bad = give<double>({-4}), **batch = give<double *>({one, bad}), *r = give<double>({2}), **rs = give<double *>({r});
+    double *one = give<double>({4}), *bad = give<double>({-4}), **batch = give<double *>({one, bad});
+    double *r = give<double>({2}), **rs = give<double *>({r});
     int *infos = give<int>({7, 7});
     cusolverDnDpotrfBatched(handle, CUBLAS_FILL_MODE_LOWER, 1, batch, 1, infos, 2);
     cusolverDnDpotrsBatched(handle, CUBLAS_FILL_MODE_LOWER, 1, 1, batch, 1, rs, 1, info, 1);
