@@ -102,3 +102,18 @@ def answer(call: Call, dtype: Any, which: int = 0) -> Any:
 def memory() -> Iterator[Memory]:
     with Arena(1 << 24) as arena:
         yield Memory(arena)
+
+
+class RandomMatrices:
+    """Normal numbers of a type, the same for the same seed."""
+
+    def __init__(self, dtype: Any, seed: int) -> None:
+        self.dtype = dtype
+        self.random = np.random.default_rng(seed)
+
+    def dense(self, *shape: int) -> Array:
+        """Of complex types both parts are random."""
+        made = self.random.standard_normal(shape)
+        if np.dtype(self.dtype).kind == "c":
+            made = made + 1j * self.random.standard_normal(shape)
+        return made.astype(self.dtype)

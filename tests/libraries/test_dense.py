@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kernelwright.device.libraries.routine_call import MemoryFault
 
-from .routine_calls import Array, Memory, memory
+from .routine_calls import Array, Memory, RandomMatrices, memory
 
 LETTERS: dict[Any, str] = {np.float32: "S", np.float64: "D", np.complex64: "C", np.complex128: "Z"}
 REAL: dict[Any, Any] = {
@@ -33,18 +33,8 @@ seeds = st.integers(0, 1 << 30)
 FEW = settings(max_examples=60, deadline=None)
 
 
-class Data:
+class Data(RandomMatrices):
     """Random matrices of a type, and of what is symmetric one triangle: the other is NaN, which would be seen if it were read."""
-
-    def __init__(self, dtype: Any, seed: int) -> None:
-        self.dtype = dtype
-        self.random = np.random.default_rng(seed)
-
-    def dense(self, *shape: int) -> Array:
-        made = self.random.standard_normal(shape)
-        if np.dtype(self.dtype).kind == "c":
-            made = made + 1j * self.random.standard_normal(shape)
-        return made.astype(self.dtype)
 
     def regular(self, n: int) -> Array:
         """Far from singular, with pivots that are not on the diagonal."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kernelwright.device.libraries.routine_call import MemoryFault
 
-from .routine_calls import Answer, Array, Memory, answer, memory
+from .routine_calls import Answer, Array, Memory, RandomMatrices, answer, memory
 
 CSR, CSC, COO = 1, 2, 3
 NUMBERS: dict[Any, int] = {np.float32: 0, np.float64: 1, np.float16: 2, np.complex64: 4, np.complex128: 5}
@@ -31,17 +31,7 @@ seeds = st.integers(0, 1 << 30)
 FEW = settings(max_examples=50, deadline=None)
 
 
-class Data:
-    def __init__(self, dtype: Any, seed: int) -> None:
-        self.dtype = dtype
-        self.random = np.random.default_rng(seed)
-
-    def dense(self, *shape: int) -> Array:
-        made = self.random.standard_normal(shape)
-        if np.dtype(self.dtype).kind == "c":
-            made = made + 1j * self.random.standard_normal(shape)
-        return made.astype(self.dtype)
-
+class Data(RandomMatrices):
     def sparse(self, rows: int, columns: int) -> Array:
         """About a third of the elements are not 0; a row and a column may have none."""
         return np.where(self.random.random((rows, columns)) < 0.35, self.dense(rows, columns), 0).astype(self.dtype)

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from .conftest import Here, kw
+from .device_vectors import VECTORS
 
 LEVEL_1 = r"""
 #include <cublas_v2.h>
@@ -39,28 +40,11 @@ int main(void)
 }
 """
 
-LEVEL_2_AND_3 = r"""
-#include <cublas_v2.h>
-#include <cuda_fp16.h>
-#include <cmath>
-#include <cstdio>
-#include <vector>
+LEVEL_2_AND_3 = (
+    "#include <cublas_v2.h>\n#include <cuda_fp16.h>\n#include <cmath>\n"
+    + VECTORS
+    + r"""
 __global__ void square(double *c) { c[threadIdx.x] *= c[threadIdx.x]; }
-template <typename T> T *give(const std::vector<T> &v)
-{
-    T *at;
-    cudaMalloc(&at, v.size() * sizeof(T));
-    cudaMemcpy(at, v.data(), v.size() * sizeof(T), cudaMemcpyHostToDevice);
-    return at;
-}
-template <typename T> void show(const char *what, const T *at, int n)
-{
-    std::vector<T> v(n);
-    cudaMemcpy(v.data(), at, n * sizeof(T), cudaMemcpyDeviceToHost);
-    printf("%s", what);
-    for (T x : v) printf(" %g", (double)(float)x);
-    puts("");
-}
 int main()
 {
     cublasHandle_t handle;
@@ -89,6 +73,7 @@ int main()
     return 0;
 }
 """
+)
 
 WRONG = r"""
 #include <cublas_v2.h>

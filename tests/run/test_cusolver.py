@@ -5,27 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from .conftest import Here
+from .device_vectors import VECTORS
 
-COMMON = r"""
-#include <cusolverDn.h>
-#include <cstdio>
-#include <vector>
-template <typename T> T *give(const std::vector<T> &v)
-{
-    T *at;
-    cudaMalloc(&at, v.size() * sizeof(T));
-    cudaMemcpy(at, v.data(), v.size() * sizeof(T), cudaMemcpyHostToDevice);
-    return at;
-}
-template <typename T> void show(const char *what, const T *at, int n)
-{
-    std::vector<T> v(n);
-    cudaMemcpy(v.data(), at, n * sizeof(T), cudaMemcpyDeviceToHost);
-    printf("%s", what);
-    for (T x : v) printf(" %.4g", (double)x);
-    puts("");
-}
-"""
+COMMON = '#include <cusolverDn.h>\n#define FORMAT "%.4g"\n' + VECTORS
 
 # A = 4 2 0    B = 0 2 1
 #     2 5 3        1 1 0

@@ -5,27 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from .conftest import Here
+from .device_vectors import VECTORS
 
-COMMON = r"""
-#include <cusparse.h>
-#include <cstdio>
-#include <vector>
-template <typename T> T *give(const std::vector<T> &v)
-{
-    T *at;
-    cudaMalloc(&at, v.size() * sizeof(T));
-    cudaMemcpy(at, v.data(), v.size() * sizeof(T), cudaMemcpyHostToDevice);
-    return at;
-}
-template <typename T> void show(const char *what, const T *at, int n)
-{
-    std::vector<T> v(n);
-    cudaMemcpy(v.data(), at, n * sizeof(T), cudaMemcpyDeviceToHost);
-    printf("%s", what);
-    for (T x : v) printf(" %g", (double)x);
-    puts("");
-}
-"""
+COMMON = "#include <cusparse.h>\n" + VECTORS
 
 # A = 1 0 2    B = 1 4
 #     0 3 0        2 5
