@@ -47,13 +47,13 @@ def test_the_best_of_all_seeds_is_tried_again(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(measure, "QUICK", (Problem("axpy", (4096,), 2, (1, 2), (DEFAULT_TREE_SEARCH,), naive=1.0),))
     monkeypatch.setattr(measure, "AGAIN", 3)
     tried: list[int] = []
-    time_us = measure._time_us
+    whole_us = measure._whole_us
 
     def counted(subject: Any, kernel: Any, seed: int = measure.SEED) -> float:
         tried.append(seed)
-        return time_us(subject, kernel, seed)
+        return whole_us(subject, kernel, seed)
 
-    monkeypatch.setattr(measure, "_time_us", counted)
+    monkeypatch.setattr(measure, "_whole_us", counted)
     (row,) = measure.measure(True, silent).rows
     assert tried == [measure.SEED, 1, 2, 3]  # the naive kernel, for the mark, then the best
     assert (

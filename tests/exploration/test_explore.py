@@ -19,11 +19,13 @@ from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Ok
 from kernelwright.exploration.decisions import DECISIONS
 from kernelwright.exploration.files import RECORD, read_decisions
+from kernelwright.exploration.judge import KernelJudge
 from kernelwright.exploration.kernel_space import KernelSpace
 from kernelwright.exploration.naive import naive_decisions
 from kernelwright.exploration.run import ExploreRun, ExploreSettings, noted_kernel
 from kernelwright.exploration.standing import ExploreStanding
 from kernelwright.exploration.subject import Subject
+from kernelwright.exploration.trial import Trials
 from kernelwright.search.tree.leaf_search import LeafSearch
 from kernelwright.stories.explore import create, proceed
 
@@ -134,6 +136,37 @@ def test_a_run_may_end_where_it_is_fast_enough(finished: ExploreRun, tmp_path: P
         run = kw.explore("axpy", (SIZE,), device="h200", folder=folder, jobs=1, until_us=until_us, **SETTINGS)
         assert run.ended is not None and run.ended["evaluations"] == evaluations == len(run.journal)
         assert rows(run) == rows(finished)[:evaluations]
+
+
+def test_what_the_first_blocks_promise_is_no_end(
+    finished: ExploreRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a kernel as a whole takes longer than its first blocks said, the search goes on, and asks each kernel once."""
+    assert finished.naive is not None
+    asked: list[tuple[str, ...]] = []
+    whole = KernelJudge.whole
+
+    def slower(self: KernelJudge, decisions: Any, sizes: Any = None) -> Any:
+        asked.append(decisions)
+        outcome = whole(self, decisions, sizes)
+        return replace(outcome, time_us=3 * until_us) if isinstance(outcome, Ok) else outcome
+
+    until_us = 1000 * finished.naive.time_us
+    monkeypatch.setattr(KernelJudge, "whole", slower)
+    given = {**SETTINGS, "until_us": until_us}
+    run = kw.explore("axpy", (SIZE,), device="h200", folder=tmp_path / "axpy", jobs=1, **given)
+    assert run.ended is not None and run.ended["evaluations"] == 4
+    assert len(asked) <= 4 + 2  # each best of a batch, the winner, the naive kernel
+
+
+def test_gains_are_counted_from_the_naive_kernel_as_a_whole(finished: ExploreRun, space: KernelSpace) -> None:
+    tried, at_the_end = finished.journal.events("naive")
+    trials = Trials(finished.subject)
+    outcome = trials.whole(space.kernel(naive_decisions(space)))
+    trials.close()
+    assert isinstance(outcome, Ok) and finished.naive is not None
+    assert at_the_end.data["time_us"] == finished.naive.time_us == outcome.time_us
+    assert at_the_end.data["decisions"] == tried.data["decisions"]
 
 
 def test_the_program_around_the_best_kernel_has_its_launch(finished: ExploreRun) -> None:

@@ -1,11 +1,11 @@
 """A run of exploring, in a folder of its own: ``kw-runs/matmul-1/journal.db``, from which it is read, shown and resumed.
 
 Candidates in the journal are decisions as text, in the order in which the search asked for them; what came of one is its time,
-estimated from the first blocks of its grid, or why it has none. Events: ``naive`` (the kernel that gains are counted from; it
-is the winner where nothing faster was found), ``proven`` (nothing in the space is faster than so many us), ``best`` (the winner,
-run as a whole), ``rejected`` (a winner that was wrong as a whole), ``launches`` (of sizes at launch: others that the winner was right
-at), ``fixed`` (what its decisions take with the tuned sizes written into the kernel), ``measured`` (what a real GPU said of the fastest;
-the winner is the fastest there), ``end``.
+estimated from the first blocks of its grid, or why it has none. Events: ``naive`` (the kernel that gains are counted from, as candidates
+are tried and at the end as a whole; it is the winner where nothing faster was found), ``proven`` (nothing in the space is faster than so
+many us), ``best`` (the winner, run as a whole), ``rejected`` (a winner that was wrong as a whole), ``launches`` (of sizes at launch: others
+that the winner was right at), ``fixed`` (what its decisions take with the tuned sizes written into the kernel), ``measured`` (what a real
+GPU said of the fastest; the winner is the fastest there), ``end``.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class ExploreRun(Run[Decisions]):
 
     @property
     def naive(self) -> ExploredKernel | None:
-        """What gains are counted from; None before it was run."""
+        """What gains are counted from, at the end as a whole; None before it was run."""
         return _kernel_of(self._noted("naive"))
 
     @property

@@ -1,9 +1,9 @@
 """Searches of spaces against descents that know nothing, at equal evaluations and at equal time; matrix products against one that
 is tiled by hand, and strided ones against the naive kernel.
 
-Times are those of the timing model for an H200. An exploration that has a mark to reach (a share of the hand-tiled kernel's speed, so
-many times the naive kernel's) ends where it reaches it: what it would find after that only makes it better. Quick: axpy of 65,536, 16
-kernels, one seed; its promises are about the run alone.
+Times are those of the timing model for an H200, of kernels run as a whole. An exploration that has a mark to reach (a share of the
+hand-tiled kernel's speed, so many times the naive kernel's) ends where it reaches it: what it would find after that only makes it better.
+Quick: axpy of 65,536, 16 kernels, one seed; its promises are about the run alone.
 
 Finished explorations are kept in ``build/bench-space-runs`` under the state of the package, so that an interrupted benchmark goes
 on with the next one.
@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import shutil
 import statistics
+from collections.abc import Sequence
 from pathlib import Path
 
 from kernelwright.bench.package_state import package_state
 from kernelwright.bench.result import Measured, Say
 from kernelwright.bench.space.hand_tiled import hand_tiled
+from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.run.run import JOURNAL
 from kernelwright.exploration.decisions import DECISIONS
@@ -94,10 +96,15 @@ class Course:
         return min((time for at, time in self.points if at <= seconds), default=self.naive_us)
 
 
-def measure(quick: bool, say: Say) -> Measured:
-    """The best times that searches find, at equal evaluations and at equal time; ``quick``: one problem."""
+def measure(quick: bool, say: Say, names: Sequence[str] = ()) -> Measured:
+    """The best times that searches find, at equal evaluations and at equal time; ``quick``: one problem; ``names``: those of these
+    names. Raises ``Misuse`` for a name that is no problem's."""
     result = Measured("space")
-    for problem in QUICK if quick else WHOLE:
+    problems = QUICK if quick else WHOLE
+    for name in names:
+        if name not in map(str, problems):
+            raise Misuse(f"space has no problem {name!r}", hint=f"one of {', '.join(map(str, problems))}")
+    for problem in [each for each in problems if not names or str(each) in names]:
         mark = problem.mark_us()
         found = {arm: [_course(problem, arm, seed, mark, say) for seed in problem.seeds] for arm in problem.arms}
         for arm, courses in found.items():
@@ -154,14 +161,14 @@ def _at_equal_time(found: dict[str, list[Course]], arm: str, number: int) -> flo
 
 
 def tiled_us(problem: Problem) -> float:
-    """The hand-tiled kernel's time, tried as candidates are."""
-    return _time_us(_subject(problem), hand_tiled(*problem.sizes))
+    """The hand-tiled kernel's time, run as a whole, as winners are."""
+    return _whole_us(_subject(problem), hand_tiled(*problem.sizes))
 
 
 def naive_us(problem: Problem) -> float:
     """The same of the naive kernel."""
     space = KernelSpace(_subject(problem))
-    return _time_us(space.subject, space.kernel(naive_decisions(space)))
+    return _whole_us(space.subject, space.kernel(naive_decisions(space)))
 
 
 def _subject(problem: Problem) -> Subject:
@@ -173,12 +180,12 @@ def _tried_again(problem: Problem, course: Course, say: Say) -> list[float]:
     say(f"{problem}, its best kernel {AGAIN} times")
     subject = _subject(problem)
     kernel = KernelSpace(subject).kernel(course.best.decisions)
-    return [_time_us(subject, kernel, seed) for seed in range(1, AGAIN + 1)]
+    return [_whole_us(subject, kernel, seed) for seed in range(1, AGAIN + 1)]
 
 
-def _time_us(subject: Subject, kernel: GeneratedKernel, seed: int = SEED) -> float:
+def _whole_us(subject: Subject, kernel: GeneratedKernel, seed: int = SEED) -> float:
     trials = Trials(subject, seed)
-    outcome = trials.of([kernel])[0].outcome
+    outcome = trials.whole(kernel)
     trials.close()
     if not isinstance(outcome, Ok):
         raise RuntimeError(f"a kernel to compare with is wrong: {outcome}")

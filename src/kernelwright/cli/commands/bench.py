@@ -27,8 +27,8 @@ SEARCH = "search"
 OWN, NVIDIA = "own", "nvidia"
 LIMIT_S = 120.0
 EVOLVE = "evolve"
-BY_NAME = ("breed", EVOLVE, "rate", "search", "tune", "tune-large", "tune-sizes")
-"""Benchmarks of programs that ship with the package, which may be chosen."""
+BY_NAME = ("breed", EVOLVE, "rate", "search", "space", "tune", "tune-large", "tune-sizes")
+"""Benchmarks of programs that ship with the package, or of problems, which may be chosen."""
 Measure = Callable[..., Measured]
 
 
@@ -44,7 +44,7 @@ def command(
         typer.Option(
             "--programs",
             help="For compile: only the machine code, of these .cu files or of those in this folder. For evolve, rate, search, tune, "
-            "tune-large and tune-sizes: programs by name. For breed: problems whose success rates are measured.",
+            "tune-large and tune-sizes: programs by name. For breed and space: problems.",
         ),
     ] = None,
     arms: Annotated[
