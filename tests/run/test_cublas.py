@@ -40,6 +40,35 @@ int main(void)
 }
 """
 
+WIDE = (
+    "#include <cublas_v2.h>\n#include <cstdint>\n"
+    + VECTORS
+    + r"""
+int main()
+{
+    cublasHandle_t handle;
+    cublasCreate(&handle);
+    int64_t n = 4, place = -1, huge = int64_t(1) << 32, *there = give<int64_t>({-1});
+    float two = 2, zero = 0, norm, dot, *x = give<float>({3, -4, 0, 12}), *y = give<float>({1, 1, 1, 1}), *c = give<float>({0, 0, 0, 0});
+    cublasSaxpy_64(handle, n, &two, x, 1, y, 1);
+    cublasIsamax_64(handle, n, x, 1, &place);
+    cublasSnrm2_64(handle, n, x, 1, &norm);
+    cublasSdot_64(handle, n, x, 1, y, 1, &dot);
+    cublasSgemm_64(handle, CUBLAS_OP_N, CUBLAS_OP_T, 2, 2, 2, &two, x, 2, y, 2, &zero, c, 2);
+    printf("%d %g %g\n", (int)place, norm, dot);
+    show("y", y, 4);
+    show("c", c, 4);
+    cublasSdgmm_64(handle, CUBLAS_SIDE_LEFT, 2, 2, x, 2, y, 1, c, 2);
+    show("d", c, 4);
+    cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE);
+    cublasIsamin_64(handle, n, x, 1, there);
+    show("least", there, 1);
+    printf("%d %d %d\n", cublasIsamax_64(handle, huge, x, 1, there), cublasSscal_64(handle, n, x, x, huge), cublasIsamax_64(handle, n, x, 1, nullptr));
+    return cublasDestroy(handle);
+}
+"""
+)
+
 LEVEL_2_AND_3 = (
     "#include <cublas_v2.h>\n#include <cuda_fp16.h>\n#include <cmath>\n"
     + VECTORS
@@ -213,3 +242,15 @@ def test_profile_check_and_capture(tmp_path: Path) -> None:
     recording = next(path for path in tmp_path.iterdir() if path.name not in ("app", "app.cu"))
     replayed = kw("replay", recording.name, cwd=tmp_path)
     assert replayed.code == 0, replayed.out + replayed.err
+
+
+def test_numbers_of_64_bits(tmp_path: Path, run: Here) -> None:
+    """The upper half of a place is written, on the device too; what no GPU holds is refused."""
+    (tmp_path / "app.cu").write_text(WIDE)
+    ran = run("app.cu", "-lcublas")
+    assert (ran.code, ran.err) == (0, "")
+    not_supported, invalid = 15, 7
+    assert ran.out.splitlines() == [
+        "4 13 349", "y 7 -7 1 25", "c 42 -32 -42 656", "d 21 28 0 -84", "least 3",
+        f"{not_supported} {not_supported} {invalid}",
+    ]  # fmt: skip

@@ -130,6 +130,7 @@ cublasStatus_t cublasGetMatrixAsync(int rows, int cols, int elemSize, const void
                                     cudaStream_t stream);
 
 #include "kernelwright/cublas_declarations.h"
+#include "kernelwright/cublas_64.h"
 
 #if defined(__cplusplus)
 }
