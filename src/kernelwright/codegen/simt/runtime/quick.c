@@ -8,10 +8,9 @@ typedef u32 v16 __attribute__((vector_size(64)));
 /* Numbers of up to four equal segments of a warp, each in the lanes of its segment. */
 typedef u32 v8 __attribute__((vector_size(32)));
 ALWAYS v16 beside(v8 a, v8 b) { return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); }
-ALWAYS void put_segments(u32 segments, u32 a, u32 b, u32 c, u32 d, u32 *to) {
-  v8 none = {0}, one = none + a, two = segments == 4 ? none + b : one;
-  v8 three = segments == 4 ? none + c : segments == 2 ? none + b : one, four = segments == 4 ? none + d : three;
-  v16 low = beside(one, two), high = beside(three, four);
+ALWAYS void put_segments(u32 n, const i64 *each, u32 *to) {
+  v8 none = {0}, a = none + (u32)each[0], b = none + (u32)each[1], c = none + (u32)each[2], d = none + (u32)each[3];
+  v16 low = beside(a, n == 4 ? b : a), high = n == 4 ? beside(c, d) : n == 2 ? beside(b, b) : beside(a, a);
   memcpy(to, &low, sizeof low), memcpy(to + 16, &high, sizeof high);
 }
 
@@ -24,21 +23,19 @@ ALWAYS u32 index_offsets(const simt_access *a, const u64 *rem, const i32 *root, 
   i64 k = a->coefficient;
   u32 n = a->segments;
   if (k <= 0 || k > 1 << 20 || a->stride || n > 4) return 0;
-  u32 add[WARP], shift = (u32)__builtin_ctzll((u64)k), even = (k & (k - 1)) == 0;
-  i64 d = (i64)(rem[0] - start), second = n > 1 ? (i64)(rem[1] - start) : d, third = n > 2 ? (i64)(rem[2] - start) : d, fourth = n > 2 ? (i64)(rem[3] - start) : d;
-  i64 least = d < second ? d : second, most = d > second ? d : second;
-  least = third < least ? third : least, most = third > most ? third : most;
-  least = fourth < least ? fourth : least, most = fourth > most ? fourth : most;
-  if (least < -(1 << 30) || most > 1 << 30) return 0;
-  i64 whole = times(d, k, shift, even), w2 = whole, w3 = whole, w4 = whole;
-  if (n > 1) w2 = times(second, k, shift, even);
-  if (n > 2) w3 = times(third, k, shift, even), w4 = times(fourth, k, shift, even);
-  u32 rest = (u32)(d - whole * k);
-  if (rest != (u32)(second - w2 * k) || rest != (u32)(third - w3 * k) || rest != (u32)(fourth - w4 * k)) return 0;
+  u32 add[WARP], shift = (u32)__builtin_ctzll((u64)k), even = (k & (k - 1)) == 0, rest = 0;
+  i64 whole[4] = {0};
+  for (u32 g = 0; g < n; g++) {
+    i64 d = (i64)(rem[g] - start);
+    if (d > 1 << 30 || d < -(1 << 30)) return 0;
+    whole[g] = times(d, k, shift, even);
+    if (g && rest != (u32)(d - whole[g] * k)) return 0;
+    rest = (u32)(d - whole[g] * k);
+  }
   if (((start + rest) | (u64)k) & (a->align - 1u) || rest + size > bytes) return 0;
   u64 room = bytes - rest - size;
   u32 places = (u32)(even ? room >> shift : room / (u64)k) + 1, bad = 0, top = 0, scale = (u32)k;
-  put_segments(n, (u32)whole, (u32)w2, (u32)w3, (u32)w4, add);
+  put_segments(n, whole, add);
   ALL_LANES(l) {
     u32 on = -(mask >> l & 1), index = (u32)root[l] + add[l];
     bad |= on & -(u32)(index >= places);
@@ -206,7 +203,8 @@ ALWAYS void count_waves(simt_context *c, simt_site *s, const u32 *offset, u32 ma
 ALWAYS u32 quick(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data, u32 form, u32 space, u32 size, u32 store) {
   u32 offset[WARP];
   u8 *base;
-  if (space == LOCAL && form == FORM_INDEXED && size == 4 && c->local_size <= 4 * FEW_WORDS && few_words(c, s, rem, root, mask, data, store)) return 1;
+  u32 is_small = space == LOCAL && form == FORM_INDEXED && size == 4 && c->local_size <= 4 * FEW_WORDS;
+  if (is_small && few_words(c, s, rem, root, mask, data, store)) return 1;
   if (!place(c, s, rem, root, mask, form, space, size, store, offset, &base)) return 0;
   if (size == 4 && !store) {
     u32 *to = data;
