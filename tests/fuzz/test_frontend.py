@@ -108,7 +108,7 @@ def test_each_instruction_with_other_operands(tmp_path: Path, seed: int) -> None
 
 ELSEWHERE = {
     "atom", "red", "bar", "barrier", "membar", "fence", "prefetch", "prefetchu", "discard", "applypriority", "trap", "exit", "ld", "ldu",
-    "st", "vote", "elect", "shfl", "activemask", "nanosleep", "cp", "createpolicy", "cvta", "match", "redux", "isspacep",  # effects: tests/simt/test_inline_asm.py
+    "st", "vote", "elect", "shfl", "activemask", "nanosleep", "cp", "mbarrier", "createpolicy", "cvta", "match", "redux", "isspacep",  # effects: tests/simt/test_inline_asm.py
     "rcp", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh",  # approximate
 }  # fmt: skip
 
