@@ -19,6 +19,8 @@ from kernelwright.errors import CompileError, Misuse, ToolError
 from kernelwright.executable import build_executable
 from kernelwright.pipeline import CompileOptions, Program
 from kernelwright.pipeline import compile as compile_program
+from tests.run.conftest import kw
+from tests.run.test_grids import PROGRAM as PREFIXES
 from tests.simt.harness import Case
 
 NVIDIA = CompileOptions(headers="nvidia")
@@ -241,6 +243,16 @@ def test_launches_with_attributes(extra: None, tmp_path: Path) -> None:
 
 
 # ---- what is missing ----
+
+
+@pytest.mark.parametrize("header", ["cooperative_groups.h", "cooperative_groups/reduce.h"])
+def test_a_barrier_of_the_grid(extra: None, tmp_path: Path, header: str) -> None:
+    """NVIDIA's waits on what a driver keeps for it: it ended in a trap."""
+    (tmp_path / "app.cu").write_text(PREFIXES.replace("cooperative_groups.h", header))
+    ran = kw("run", "--headers", "nvidia", "app.cu", cwd=tmp_path)
+    assert (ran.code, ran.out) == (0, "0 0 1 1 1 0 720 720 0 1\n"), ran.err
+    ran = kw("run", "--headers", "nvidia", "app.cu", "--", "plain", cwd=tmp_path)
+    assert ran.out == "cudaErrorLaunchFailure\n" and "kernel prefix" in ran.err, ran.err
 
 
 def without(monkeypatch: pytest.MonkeyPatch, *packages: str) -> None:

