@@ -209,8 +209,11 @@ def test_an_interrupted_run_ends_as_if_it_had_not_been(finished: ExploreRun, tmp
         proceed(run, jobs=1, watch=interrupt)
     with ExploreRun.open(folder, DECISIONS, write=True) as run:
         assert len(run.journal) == 2 and run.ended is None
-        standing = proceed(run, jobs=2)
+        phases = list[str]()
+        standing = proceed(run, jobs=2, watch=lambda standing: phases.append(standing.phase))
         assert standing.fresh == 2
+        # What runs as a whole can take minutes, and is named.
+        assert phases[-2:] == ["the naive kernel as a whole", "finished"]
     with ExploreRun.open(folder, DECISIONS) as run:
         assert rows(run) == rows(finished)
         assert run.best == finished.best and run.proven_us == finished.proven_us

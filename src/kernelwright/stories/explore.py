@@ -248,12 +248,14 @@ def _finish(run: ExploreRun, space: KernelSpace, judge: KernelJudge, standing: E
         standing.best = run.best or standing.best  # as it ran as a whole
         return
     faster = _candidates(run, space, standing, watch)
-    naive = standing.best = run.naive
+    naive = best = run.naive
     for kernel in [*faster[:CONFIRMED], *([naive] if naive and run.subject.dynamic else [])]:
+        standing.phase = f"{kernel.name} as a whole"
+        watch(standing)
         outcome = judge.whole(kernel.decisions)
         wrong, right = _at_other_sizes(run, judge, kernel.decisions) if isinstance(outcome, Ok) else (outcome, [])
         if isinstance(outcome, Ok) and wrong is None:
-            standing.best = ExploredKernel(kernel.decisions, outcome.time_us, kernel.name)
+            best = ExploredKernel(kernel.decisions, outcome.time_us, kernel.name)
             if run.subject.dynamic:
                 run.journal.note("launches", {"right": right})
                 _note_fixed(run, space, judge, kernel.decisions)
@@ -263,7 +265,10 @@ def _finish(run: ExploreRun, space: KernelSpace, judge: KernelJudge, standing: E
             raise ToolError(
                 f"the naive kernel is not right: {wrong}", hint="the code generator has a defect: report the sizes"
             )
-    if naive is not None and standing.best is not None:
+    standing.best = best
+    if naive is not None and best is not None:
+        standing.phase = "the naive kernel as a whole"
+        watch(standing)
         _note_naive(run, judge, naive, standing)
     run.journal.note("proven", {"us": standing.proven_us, "root_us": standing.root_us})
     if standing.best is not None:
