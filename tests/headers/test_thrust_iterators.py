@@ -28,6 +28,12 @@ typedef thrust::tuple<float, int> Both;
 struct Product { __host__ __device__ float operator()(const Both &t) const { return thrust::get<0>(t) * thrust::get<1>(t); } };
 struct Sum { template <class T> __host__ __device__ void operator()(T t) const { thrust::get<2>(t) = thrust::get<0>(t) + thrust::get<1>(t) + 1; } };
 struct Seven { __host__ __device__ Both operator()() const { return thrust::make_tuple(2.5f, 7); } };
+typedef thrust::device_vector<int>::iterator Place;
+typedef thrust::iterator_difference<Place>::type Distance;
+static_assert(std::is_same_v<Distance, std::ptrdiff_t> && std::is_same_v<thrust::iterator_value_t<Place>, int>);
+static_assert(std::is_same_v<thrust::iterator_reference<Both *>::type, Both &> && std::is_same_v<thrust::iterator_pointer<Both *>::type, Both *>);
+static_assert(std::is_same_v<thrust::iterator_value<thrust::counting_iterator<Distance>>::type, Distance>);
+static_assert(std::is_same_v<thrust::iterator_traits<thrust::permutation_iterator<Place, Place>>::value_type, int>);
 struct Odd { __host__ __device__ bool operator()(const Both &t) const { return thrust::get<1>(t) % 2; } };
 int main() {
     const int n = 1000;
