@@ -184,7 +184,7 @@ def linked_later(code: Relocatable, options: CompileOptions) -> Unit:
 
 
 _ALONE = "compile all files with -dc, or -rdc=true -c, and link the objects; or give all sources at once to one program"
-_NO_SUCH_TEXTURE = "__kw_layered_cubic_mipmapped_or_surface_access"
+_NO_SUCH_TEXTURE = "__kw_mipmapped_gathered_or_sparse_texture"
 """What our stand-in below NVIDIA's texture functions calls for those that our runtime has no objects for."""
 
 
@@ -194,8 +194,8 @@ def refuse_missing_device_code(unit: Unit, shared: Collection[str], hint: str = 
     missing = [*missing_functions(text), *(n for n in _ELSEWHERE.findall(text) if n not in shared)]
     if _NO_SUCH_TEXTURE in missing:
         raise CompileError(
-            f"a kernel of {unit.path} uses a surface, or a texture of layers, cube faces or mipmap levels",
-            hint="textures of one, two and three dimensions work: tex1Dfetch, tex1D, tex2D and tex3D",
+            f"a kernel of {unit.path} uses levels of a mipmap, gathers texels, or has a sparse texture",
+            hint="textures of one, two and three dimensions, of layers and of cubes work, and surfaces: tex2D, tex2DLayered, texCubemap, surf2Dread",
         )
     if missing:
         raise CompileError(

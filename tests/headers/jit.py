@@ -26,7 +26,7 @@ def _sincos(scale: float) -> Callable[[float, Any, Any], None]:
     return store
 
 
-_FLOAT, _DOUBLE = ctypes.c_float, ctypes.c_double
+_FLOAT, _DOUBLE, _INT = ctypes.c_float, ctypes.c_double, ctypes.c_int
 
 # The libdevice entries that the functions under test use.
 _LIBDEVICE = {
@@ -36,8 +36,14 @@ _LIBDEVICE = {
     "__nv_exp": ctypes.CFUNCTYPE(_DOUBLE, _DOUBLE)(math.exp),
     "__nv_fast_sincosf": ctypes.CFUNCTYPE(None, _FLOAT, *[ctypes.POINTER(_FLOAT)] * 2)(_sincos(1.0)),
     "__nv_sincospi": ctypes.CFUNCTYPE(None, _DOUBLE, *[ctypes.POINTER(_DOUBLE)] * 2)(_sincos(math.pi)),
-    "__nv_float2int_rd": ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_float)(_saturated(math.floor)),
-    "__nv_float2int_rz": ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_float)(_saturated(math.trunc)),
+    "__nv_float2int_rd": ctypes.CFUNCTYPE(_INT, _FLOAT)(_saturated(math.floor)),
+    "__nv_float2int_rz": ctypes.CFUNCTYPE(_INT, _FLOAT)(_saturated(math.trunc)),
+    # With NVIDIA's headers these are calls, too.
+    "__nv_floorf": ctypes.CFUNCTYPE(_FLOAT, _FLOAT)(math.floor),
+    "__nv_fabsf": ctypes.CFUNCTYPE(_FLOAT, _FLOAT)(abs),
+    "__nv_fmaxf": ctypes.CFUNCTYPE(_FLOAT, _FLOAT, _FLOAT)(max),
+    "__nv_max": ctypes.CFUNCTYPE(_INT, _INT, _INT)(max),
+    "__nv_min": ctypes.CFUNCTYPE(_INT, _INT, _INT)(min),
 }
 
 

