@@ -195,7 +195,7 @@ def refuse_missing_device_code(unit: Unit, shared: Collection[str], hint: str = 
     if _NO_SUCH_TEXTURE in missing:
         raise CompileError(
             f"a kernel of {unit.path} uses levels of a mipmap, gathers texels, or has a sparse texture",
-            hint="textures of one, two and three dimensions, of layers and of cubes work, and surfaces: tex2D, tex2DLayered, texCubemap, surf2Dread",
+            hint="textures of one to three dimensions, of layers and of cubes work, and surfaces",
         )
     if missing:
         raise CompileError(

@@ -55,7 +55,7 @@ from kernelwright.errors import CompileError, ToolError
             "a.cu:1:2: error: initialization is not supported for __shared__ variables\n",
             CompileError,
             "__shared__",
-            "no constructor",
+            "a line of its own",
         ),
     ],
 )

@@ -389,25 +389,6 @@ def test_cublas_by_its_other_name(extra: None, tmp_path: Path) -> None:
     assert program(tmp_path, text, NVIDIA).kernels == ()
 
 
-BARRIER = """
-#include <cuda/barrier>
-__global__ void k() {
-    __shared__ cuda::barrier<cuda::thread_scope_block> all;
-    if (threadIdx.x == 0) init(&all, blockDim.x);
-    __syncthreads();
-    all.arrive_and_wait();
-}
-int main() { k<<<1, 32>>>(); return 0; }
-"""
-
-
-def test_a_barrier_in_shared_memory_needs_our_headers(extra: None, tmp_path: Path) -> None:
-    assert program(tmp_path, BARRIER, CompileOptions()).kernels == ("_Z1kv",)
-    with pytest.raises(CompileError, match="initialization is not supported for __shared__") as refused:
-        _ = program(tmp_path, BARRIER, NVIDIA).kernels
-    assert refused.value.hint is not None and "that of ours none" in refused.value.hint
-
-
 def test_calls_of_newer_headers_and_of_headers_in_other_wheels(extra: None, tmp_path: Path) -> None:
     text = """
     #include <cuda_profiler_api.h>

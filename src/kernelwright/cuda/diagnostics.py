@@ -74,7 +74,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
     (r"unknown type name 'constexpr'", "CUDA needs C++11 or later: leave out -std, or give -std=c++17"),
     (
         r"initialization is not supported for __shared__",
-        "initialise it in the kernel, and give its type no constructor; cuda::barrier of NVIDIA's headers has one, that of ours none",
+        "initialise it in the kernel; a type with a constructor, which is not called, needs a line of its own: `__shared__ Type name;`",
     ),
     (r"no matching function for call to 'atomic", "this type has no such atomic in CUDA; see the candidates above"),
     (

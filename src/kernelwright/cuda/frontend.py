@@ -16,7 +16,7 @@ from kernelwright.cuda import early_clang, openmp
 from kernelwright.cuda.clang import HEADERS, Clang
 from kernelwright.cuda.leniency import warned_about
 from kernelwright.cuda.precompiled import can_use, precompiled_header, refused, remove, use_header
-from kernelwright.cuda.source_rewrites import TemplateKeywords, changed_files, write_overlay
+from kernelwright.cuda.source_rewrites import WhatClangAsks, changed_files, write_overlay
 from kernelwright.errors import Misuse
 from kernelwright.values import frozen, replaced
 
@@ -99,7 +99,7 @@ def device_pass(
     made = None
     with ExitStack() as kept:
         rewritten = changed_files(source, options.include)
-        keywords = TemplateKeywords(rewritten)
+        asked_for = WhatClangAsks(rewritten)
         overlay = _overlay(rewritten, kept) if rewritten else []
         if header:
             made = _run([*clang.command, *overlay, *use_header(flags, header), *_FILES], source, meanwhile)
@@ -112,8 +112,8 @@ def device_pass(
         while made.text is None:
             if not more and _LAUNCHES in made.said:
                 more, header = LAUNCH_FLAGS, None
-            elif keywords.add(made.said):
-                overlay = _overlay(keywords.texts, kept)
+            elif asked_for.add(made.said):
+                overlay = _overlay(asked_for.texts, kept)
             else:
                 break
             asked = use_header(flags, header) if header else flags
@@ -123,12 +123,12 @@ def device_pass(
     if made.text is None:
         from kernelwright.cuda.diagnostics import explain
 
-        raise explain(keywords.as_written(made.said), source)
+        raise explain(asked_for.as_written(made.said), source)
     return DeviceSource(
         path=source,
         text=made.text,
         dependencies=made.dependencies,
-        warnings=_warnings(keywords.as_written(made.said)) + keywords.remark,
+        warnings=_warnings(asked_for.as_written(made.said)) + asked_for.remark,
         command=tuple(made.command),
     )
 

@@ -22,7 +22,7 @@ from kernelwright.cuda.early_clang import as_argument
 from kernelwright.cuda.frontend import EVERY_ERROR, SourceOptions
 from kernelwright.cuda.leniency import warned_about
 from kernelwright.cuda.precompiled import can_use, precompiled_header, refused, remove, use_header
-from kernelwright.cuda.source_rewrites import TemplateKeywords, changed_files, write_overlay
+from kernelwright.cuda.source_rewrites import WhatClangAsks, changed_files, write_overlay
 from kernelwright.cuda.toolkit import PRELUDE
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.lazy_dataclasses import dataclass
@@ -80,25 +80,25 @@ def compile_host(
         flags = [optimise, *host_flags(clang, options, language(source), blob)]
         header = _precompiled(options, clang, optimise) if language(source) == "cuda" else None
         changed = changed_files(source, options.include)
-        keywords = TemplateKeywords(changed)
+        asked_for = WhatClangAsks(changed)
         overlay = ["-ivfsoverlay", str(write_overlay(changed, Path(scratch)))] if changed else []
         ends = [*overlay, *listing, as_argument(str(source)), "-o", str(made)]
         done = _run([*clang.command, *(use_header(flags, header) if header else flags), *ends], scratch)
         if header and done.returncode and refused(done.stderr):
             remove(header)
             done = _run([*clang.command, *flags, *ends], scratch)
-        while done.returncode and keywords.add(done.stderr):
-            overlay = ["-ivfsoverlay", str(write_overlay(keywords.texts, Path(scratch)))]
+        while done.returncode and asked_for.add(done.stderr):
+            overlay = ["-ivfsoverlay", str(write_overlay(asked_for.texts, Path(scratch)))]
             asked = use_header(flags, header) if header else flags
             done = _run([*clang.command, *asked, *EVERY_ERROR, *overlay, *ends], scratch)
         if done.returncode or not made.is_file():
-            raise explain(keywords.as_written(done.stderr), source)
+            raise explain(asked_for.as_written(done.stderr), source)
         try:
             write_atomically(output, made.read_bytes())
         except OSError as e:
             raise ToolError(f"cannot write {output}: {e.strerror}", hint="choose another place with -o") from None
-    remark = "" if language(source) == "cuda" else keywords.remark  # the device pass has said it
-    return HostObject(output, source, warnings_in(keywords.as_written(done.stderr)) + remark)
+    remark = "" if language(source) == "cuda" else asked_for.remark  # the device pass has said it
+    return HostObject(output, source, warnings_in(asked_for.as_written(done.stderr)) + remark)
 
 
 def _precompiled(options: SourceOptions, clang: Clang, optimise: str) -> Path | None:

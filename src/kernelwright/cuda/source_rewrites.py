@@ -1,10 +1,12 @@
 """What nvcc accepts and clang does not: a launch written ``<< < grid, block >> >``, a PTX register in inline assembly
-with one percent sign, and a template of a dependent type that is not called one.
+with one percent sign, a template of a dependent type that is not called one, and an object in shared memory whose type has a
+constructor, which is not called.
 
     kernel<< <grid, block>> >(x);          ->   kernel<<<grid, block>>> (x);
     asm("mov.u32 %0, %laneid;" : ...);     ->   asm("mov.u32 %0, %%laneid;" : ...);
     vector.at<2>(i)                        ->   vector.template at<2>(i)            where clang asks for it
     typename A::Of<3>::type                ->   typename A::template Of<3>::type
+    __shared__ Barrier all[4];             ->   __shared__ __kw_shared_room<Barrier [4]> ...; auto &all = ...;
 
 The two spellings of a launch have the same length, so every line and column stays where the user put it. The changed text
 reaches clang through a virtual file system overlay: paths, ``#include`` look-up and diagnostics are those of the real files.
@@ -76,9 +78,9 @@ _NO_TEMPLATE = "following the 'template' keyword does not refer to a template"
 _SAID = re.compile(r"^(?P<file>[^\n:]+):(?P<line>\d+):(?P<column>\d+): (?P<text>.*)$", re.M)
 
 
-class TemplateKeywords:
-    """The keywords ``template`` that a program leaves out and nvcc does without, as clang asks for them, and its texts with them
-    inside. What results is what the C++ standard asks for, so that clang compiles it, or says what else is wrong.
+class WhatClangAsks:
+    """What a program leaves out and nvcc does without, as clang asks for it, and its texts with that inside: keywords ``template``, and
+    rooms for shared objects. What results is what the C++ standard asks for, so that clang compiles it, or says what else is wrong.
     """
 
     def __init__(self, rewritten: dict[Path, str]) -> None:
@@ -86,10 +88,12 @@ class TemplateKeywords:
         self._first, self._said_first = "", ""
         self._inserted: dict[tuple[Path, int], list[int]] = {}
         """By file and line, the columns where a keyword was put, in bytes from 0, of the text as it was before."""
+        self._rooms: list[str] = []
+        """Where objects got a room, as clang named the places."""
 
     def add(self, said: str) -> bool:
-        """Puts them where clang, in what it ``said`` of these texts, asks for them; whether there was any. Where the name comes from a
-        macro, it is the macro's text that gets it."""
+        """Puts in what clang, in what it ``said`` of these texts, asks for; whether there was any. Where the name of a template comes from
+        a macro, it is the macro's text that gets the keyword."""
         lines: dict[Path, list[bytes]] = {}
         wanted: set[tuple[Path, int, int]] = set()
         self._said_first = self._said_first or said
@@ -114,7 +118,24 @@ class TemplateKeywords:
             self._inserted.setdefault((path, line), []).append(column)
         for path in {path for path, _, _ in wanted}:
             self.texts[path] = b"\n".join(lines[path]).decode("utf-8", "surrogateescape")
-        return bool(wanted)
+        return bool(wanted) or self._add_rooms(said)
+
+    def _add_rooms(self, said: str) -> bool:
+        """In a round of their own: keywords in the same line would move their columns."""
+        found = {
+            (m["file"], int(m["line"]), int(m["column"]) - 1) for m in _SAID.finditer(said) if m["text"] == _CONSTRUCTED
+        }
+        is_any = False
+        for file, line, column in sorted(found, reverse=True):
+            path = Path(os.path.abspath(file))
+            lines = self._bytes(path).split(b"\n")
+            roomy = _with_room(lines[line - 1], column) if line <= len(lines) else None
+            if roomy is None:
+                continue
+            is_any, lines[line - 1] = True, roomy
+            self.texts[path] = b"\n".join(lines).decode("utf-8", "surrogateescape")
+            self._rooms.append(f"{file}:{line}:{column + 1}")
+        return is_any
 
     def as_written(self, said: str) -> str:
         """What clang ``said`` of these texts, with the columns of the user's; what it said of those, where there is no such template."""
@@ -133,11 +154,12 @@ class TemplateKeywords:
 
     @property
     def remark(self) -> str:
-        """A line that says which was the first, and how many there are; nothing where there is none."""
+        """A line that says which keyword was the first, and how many there are, and one for each room; nothing where there is none."""
         count = sum(map(len, self._inserted.values()))
         others = f" (and {count - 1} more)" if count > 1 else ""
         asks = "is taken for a template; C++ asks for the keyword 'template' before it"
-        return f"{self._first} {asks}{others}\n" if count else ""
+        rooms = "".join(f"{place}: warning: {_NOT_CALLED}\n" for place in sorted(self._rooms))
+        return (f"{self._first} {asks}{others}\n" if count else "") + rooms
 
     def _bytes(self, path: Path) -> bytes:
         if path in self.texts:
@@ -146,6 +168,31 @@ class TemplateKeywords:
             return path.read_bytes()
         except OSError:
             return b""
+
+
+_CONSTRUCTED = "error: initialization is not supported for __shared__ variables"
+_NOT_CALLED = "the constructor of a __shared__ variable is not called"
+_SHARED_OBJECT = re.compile(
+    rb"__shared__\s+(?P<type>[\w:]+[^;{}()=]*?)\s*(?<![\w:])(?P<name>\w+)\s*(?P<extents>(?:\[[^][;]*\]\s*)*);"
+)
+
+
+def _with_room(line: bytes, column: int) -> bytes | None:
+    """The line with the shared object whose name stands at ``column`` in a room of its size (``shared_room.h``). None where it is
+    declared in another way: over several lines, beside others, or with a value, which nvcc refuses as well."""
+    for found in _SHARED_OBJECT.finditer(line):
+        if found.start("name") == column and not _has_comma(found["type"]):
+            name, room = found["name"], b"__kw_room_of_" + found["name"]
+            of = b" ".join((found["type"], *found["extents"].split()))
+            made = b"__shared__ __kw_shared_room<%b> %b; auto &%b = %b.object();" % (of, room, name, room)
+            return line[: found.start()] + made + line[found.end() :]
+    return None
+
+
+def _has_comma(type: bytes) -> bool:
+    """Whether a comma is in it that separates no arguments of a template: of several variables the last was found."""
+    depths = (type[:at].count(b"<") - type[:at].count(b">") for at in range(len(type)) if type[at : at + 1] == b",")
+    return any(depth <= 0 for depth in depths)
 
 
 _NAME_OF_TEMPLATE = re.compile(rb"(\w+)\s*<(?![<=])")

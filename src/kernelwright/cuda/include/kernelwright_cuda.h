@@ -29,6 +29,7 @@
 #include <utility>
 
 #include "kernelwright/older_clang.h"
+#include "kernelwright/shared_room.h"
 #include "kernelwright/builtin_variables.h"
 #include "kernelwright/device_runtime.h"
 #include "kernelwright/device_errors.h"

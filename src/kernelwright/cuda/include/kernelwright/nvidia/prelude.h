@@ -13,6 +13,7 @@
 
 #include "../qualifiers.h"
 #include "../atomics_with_order.h"
+#include "../shared_room.h"
 #define KW_MIN_MAX_SIDE KW_HOST
 #include "../min_max_overloads.h"
 #include "../hinted_accesses.h"
