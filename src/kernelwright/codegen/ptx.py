@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kernelwright.architectures import architecture
 from kernelwright.codegen.bulk_pieces import in_pieces
+from kernelwright.codegen.ptx_versions import with_version
 from kernelwright.codegen.rematerialisation import rematerialised
 from kernelwright.errors import ToolError
 from kernelwright.passes import isolation
@@ -96,7 +97,7 @@ def _emit(module: Any, ir_text: str, arch: str, options: PassOptions) -> str:
     machine = _machine(module, arch, options)
     # Verbose: labels carry the names of the IR's blocks, and .loc the chain of inlined calls; ptx_text.py reads both.
     machine.set_asm_verbosity(True)
-    ptx = _in_ascii(str(machine.emit_assembly(module)))
+    ptx = with_version(_in_ascii(str(machine.emit_assembly(module))))
     return rematerialised(ptx) if options.level else ptx
 
 
