@@ -89,7 +89,16 @@ def test_static_libraries_several_of_them_in_a_folder_with_a_space(toolkit: Path
     assert run(str(toolkit / "bin" / "nvcc"), "-c", "twice.cu", at=tmp_path).returncode == 0
     compiled = run("gcc", f"-I{toolkit / 'include'}", "-c", "main.c", at=tmp_path)
     assert compiled.returncode == 0, compiled.stderr
-    libraries = ("-lcublas_static", "-lcudart_static", "-lcufft", "-lcusparse", "-lcusolver", "-lcurand", "-lcuda")
+    libraries = (
+        "-lcublas_static",
+        "-lcudart_static",
+        "-lcufft",
+        "-lcusparse",
+        "-lcusolver",
+        "-lnccl",
+        "-lcurand",
+        "-lcuda",
+    )
     linked = run("g++", "main.o", "twice.o", "-o", "app", f"-L{toolkit / 'lib'}", *libraries, at=tmp_path)
     assert linked.returncode == 0, linked.stderr
     assert run("./app", at=tmp_path, KERNELWRIGHT_DEVICE="h200").stdout == "0 62 1\n"

@@ -50,6 +50,17 @@ CUSOLVER = {
     "CUBLAS_FILL_MODE_UPPER": 1, "CUBLAS_SIDE_RIGHT": 1, "CUBLAS_OP_C": 2,
 }  # fmt: skip
 
+NCCL = {
+    "ncclSuccess": 0, "ncclUnhandledCudaError": 1, "ncclSystemError": 2, "ncclInternalError": 3, "ncclInvalidArgument": 4,
+    "ncclInvalidUsage": 5, "ncclRemoteError": 6, "ncclInProgress": 7, "ncclNumResults": 8,
+    "ncclInt8": 0, "ncclChar": 0, "ncclUint8": 1, "ncclInt32": 2, "ncclInt": 2, "ncclUint32": 3, "ncclInt64": 4,
+    "ncclUint64": 5, "ncclFloat16": 6, "ncclHalf": 6, "ncclFloat32": 7, "ncclFloat": 7, "ncclFloat64": 8, "ncclDouble": 8,
+    "ncclBfloat16": 9, "ncclFloat8e4m3": 10, "ncclFloat8e5m2": 11, "ncclNumTypes": 12,
+    "ncclSum": 0, "ncclProd": 1, "ncclMax": 2, "ncclMin": 3, "ncclAvg": 4, "ncclNumOps": 5, "ncclMaxRedOp": 0x7FFFFFFF,
+    "ncclScalarDevice": 0, "ncclScalarHostImmediate": 1, "NCCL_UNIQUE_ID_BYTES": 128, "sizeof(ncclUniqueId)": 128,
+    "NCCL_SPLIT_NOCOLOR": -1, "NCCL_VERSION(2, 8, 4)": 2804, "NCCL_VERSION(2, 9, 6)": 20906, "NCCL_VERSION_CODE": 22602,
+}  # fmt: skip
+
 
 @pytest.fixture(scope="module")
 def clang() -> Clang:
@@ -57,7 +68,7 @@ def clang() -> Clang:
 
 
 @pytest.mark.parametrize(
-    "header, numbers", [("cufftXt.h", CUFFT), ("cusparse.h", CUSPARSE), ("cusolverDn.h", CUSOLVER)]
+    "header, numbers", [("cufftXt.h", CUFFT), ("cusparse.h", CUSPARSE), ("cusolverDn.h", CUSOLVER), ("nccl.h", NCCL)]
 )
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_numbers(clang: Clang, language: str, header: str, numbers: dict[str, int]) -> None:

@@ -121,7 +121,7 @@ def refused(builder: Builder, sources: dict[str, str]) -> CompileError:
     return told.value
 
 
-DECLARED = 'extern "C" int cudaGraphAddMemAllocNode(void *, void *), cudaIpcOpenMemHandle(void), cudnnCreate(void), cublasXtSgemm(void), ncclGetUniqueId(void);\n'
+DECLARED = 'extern "C" int cudaGraphAddMemAllocNode(void *, void *), cudaIpcOpenMemHandle(void), cudnnCreate(void), cublasXtSgemm(void), nvmlInit_v2(void);\n'
 
 
 def test_a_call_we_do_not_implement(fresh: Builder) -> None:
@@ -147,7 +147,7 @@ def test_several_calls_in_several_files(fresh: Builder) -> None:
 
 @pytest.mark.parametrize(
     ("call", "whose", "library"),
-    [("cudnnCreate()", "cuDNN", "cudnn"), ("ncclGetUniqueId()", "NCCL", "nccl")],
+    [("cudnnCreate()", "cuDNN", "cudnn"), ("nvmlInit_v2()", "NVML", "nvidia-ml")],
 )
 def test_another_library_of_the_toolkit(fresh: Builder, call: str, whose: str, library: str) -> None:
     sources = {"app.cpp": DECLARED + f"int main() {{ return {call}; }}\n"}

@@ -91,11 +91,11 @@ def test_the_library_has_what_the_header_declares_and_nothing_else(clang: Clang)
 
 
 def of_libraries(clang: Clang) -> set[str]:
-    """What the headers of cuBLAS, cuFFT, cuRAND, cuSOLVER, cuSPARSE, the driver API and NVRTC declare for C++, their macros expanded."""
+    """What the headers of cuBLAS, cuFFT, cuRAND, cuSOLVER, cuSPARSE, NCCL, the driver API and NVRTC declare for C++, their macros expanded."""
     command = [*clang.command, *clang.header_flags, "-isystem", str(HEADERS), "-x", "c++", "-E", "-P", "-"]
     text = subprocess.run(
         command,
-        input="#include <cublasLt.h>\n#include <cufftXt.h>\n#include <curand.h>\n#include <cusparse.h>\n#include <cusolverDn.h>\n#include <cuda.h>\n#include <nvrtc.h>\n",
+        input="#include <cublasLt.h>\n#include <cufftXt.h>\n#include <curand.h>\n#include <cusparse.h>\n#include <cusolverDn.h>\n#include <nccl.h>\n#include <cuda.h>\n#include <nvrtc.h>\n",
         capture_output=True,
         text=True,
         check=True,
@@ -103,7 +103,11 @@ def of_libraries(clang: Clang) -> set[str]:
     # Those with 64-bit numbers are made of others, in the header.
     of_status = r"(?<!static inline )\b(?:cu(?:blas|solver|sparse)Status_t|cufftResult|curandStatus_t|cusparse\w+_t|size_t|char \*) ?(cu(?:blas|fft|rand|solver|sparse)\w+)\("
     found = set(re.findall(of_status, text))
-    return found | set(re.findall(r"^(?:CUresult|nvrtcResult|const char \*)\s?(cu[A-Z]\w+|nvrtc\w+)\(", text, re.M))
+    return found | set(
+        re.findall(
+            r"^(?:CUresult|nvrtcResult|ncclResult_t|const char \*)\s?(cu[A-Z]\w+|nvrtc\w+|nccl\w+)\(", text, re.M
+        )
+    )
 
 
 BASIC = """

@@ -55,7 +55,11 @@ _HINTS: tuple[tuple[str, str], ...] = (
         "of cuSOLVER there is cusolverDn.h, the dense interface; docs/libraries.md says what is in it",
     ),
     (
-        r"'(cublas|cudnn|nccl|mpi|nvToolsExt|nvtx|nvml|npp).*' file not found",
+        r"'nccl\w+\.h' file not found",
+        "of NCCL there is nccl.h; docs/libraries.md says what is in it",
+    ),
+    (
+        r"'(cublas|cudnn|nvToolsExt|nvtx|nvml|npp).*' file not found",
         "programs that call this library are not supported",
     ),
     (r"file not found", "name the folder that holds it with -I"),

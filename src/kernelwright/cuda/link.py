@@ -42,7 +42,7 @@ _OPENMP = ("gomp", "omp", "iomp5")
 _OURS = (
     "cublas", "cublas_static", "cublasLt", "cublasLt_static", "cufft", "cufft_static", "culibos", "curand", "curand_static",
     "cusparse", "cusparse_static", "cusolver", "cusolver_static", "cusolver_lapack_static", "cusolver_metis_static", "nvToolsExt",
-    "cuda", "nvrtc", "nvrtc_static", "nvrtc-builtins_static", "nvptxcompiler_static",
+    "nccl", "nccl_static", "cuda", "nvrtc", "nvrtc_static", "nvrtc-builtins_static", "nvptxcompiler_static",
 )  # fmt: skip
 """Libraries of NVIDIA's whose functions our runtime has. What it lacks of them is refused before: NVIDIA's own would not
 know the worker's memory."""
@@ -226,9 +226,9 @@ _NVIDIA_LIBRARIES = frozenset(
         "cublasLt",
         "cudnn",
         "curand",
-        "nccl",
         "npp",
         "nppc",
+        "nvidia-ml",
         "nvjpeg",
     }
 )

@@ -49,7 +49,7 @@ _FLAGS = (
 
 _FOR_NVIDIA = frozenset({"nvcc.c"})
 """Only where objects were compiled with NVIDIA's headers."""
-_PUBLIC = ("cu", "__cuda", "nvrtc")
+_PUBLIC = ("cu", "__cuda", "nvrtc", "nccl")
 """How the functions begin that programs may call."""
 _MANAGED_END, _LINKED_BINARY = "managed_end.c", "linked_binary.c"
 _APART = frozenset({_MANAGED_END, _LINKED_BINARY})

@@ -34,6 +34,7 @@ NAMES = (
     "curand",
     "cusparse",
     "cusolver",
+    "nccl",
     "nvToolsExt",
     "culibos",
 )

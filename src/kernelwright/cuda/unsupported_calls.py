@@ -40,6 +40,7 @@ _PARTLY_OURS: dict[str, str] = {
     "curand": "curand.h",
     "cusparse": "cusparse.h",
     "cusolver": "cusolverDn.h",
+    "nccl": "nccl.h",
     "cuda": "cuda.h",
     "nvrtc": "nvrtc.h",
 }
