@@ -84,7 +84,9 @@ _RESULTS_COME_FROM = (
     "codegen", "codegen/cost", "codegen/inline_asm", "codegen/machine",
     "codegen/simt", "codegen/simt/analyses", "codegen/simt/emission", "codegen/simt/emission/accesses", "codegen/simt/program",
     "codegen/simt/launching",
-    "cuda", "cuda/include", "cuda/objects", "cuda/runtime", "cuda/runtime/driver", "cuda/runtime/libraries", "cuda/wire",
+    "cuda", "cuda/include", "cuda/objects", "cuda/runtime", "cuda/runtime/driver", "cuda/runtime/libraries",
+    "cuda/runtime/libraries/blas", "cuda/runtime/libraries/fft", "cuda/runtime/libraries/nccl",
+    "cuda/runtime/libraries/solver", "cuda/runtime/libraries/sparse", "cuda/wire",
     "ir", "ir/text", "passes",
 )  # fmt: skip
 """Our folders whose files decide what a compile gives. Headers further down are noted with the compiles that read them."""

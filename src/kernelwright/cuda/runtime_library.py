@@ -96,7 +96,7 @@ def static_runtime(cache: Cache | None = None, nvidia: int | None = None) -> Sta
             folder = Path(scratch)
             objects = [
                 *_compile_all(folder, nvidia),
-                *_compile(sorted(LIBRARIES.glob("*.c")), folder, ()),
+                *_compile(sorted(LIBRARIES.rglob("*.c")), folder, ()),
                 *_compile(sorted(DRIVER.glob("*.c")), folder, _renaming(nvidia)),
             ]
             made = folder / "libkwcudart.a"
@@ -255,13 +255,13 @@ def _sources() -> list[Path]:
 def _ingredients() -> list[bytes | str]:
     """All that the built libraries depend on: our sources and the headers they include, flags, and the compiler."""
     texts: dict[Path, bytes] = {}
-    queue = [*_sources(), *sorted(LIBRARIES.glob("*.c")), *sorted(DRIVER.glob("*.c"))]
+    queue = [*_sources(), *sorted(LIBRARIES.rglob("*.c")), *sorted(DRIVER.glob("*.c"))]
     while queue:
         path = queue.pop()
         if path not in texts and path.is_file():
             texts[path] = path.read_bytes()
             names = re.findall(rb'^#include "([^"]+)"', texts[path], re.M)
-            queue += [folder / name.decode() for name in names for folder in (SOURCES, LIBRARIES, DRIVER, HEADERS)]
+            queue += [folder / name.decode() for name in names for folder in (path.parent, SOURCES, LIBRARIES, HEADERS)]
     zig = (ziglang_folder() / "zig").stat()
     return [f"{zig.st_size} {zig.st_mtime_ns}", TARGET, *_FLAGS, *(texts[path] for path in sorted(texts))]
 

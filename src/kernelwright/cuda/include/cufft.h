@@ -1,5 +1,5 @@
 /* cuFFT: types and functions, with NVIDIA's names, numbers and meaning. What is not declared is not implemented.
-   The device worker computes the transforms (device/libraries/fourier.py); runtime/libraries/cufft*.c have the host side. */
+   The device worker computes the transforms (device/libraries/fourier.py); runtime/libraries/fft/ has the host side. */
 #pragma once
 #define _CUFFT_H_
 #pragma GCC system_header

@@ -1,5 +1,5 @@
 /* cuSOLVER's dense interface: types and functions, with NVIDIA's names, numbers and meaning. What is not declared is not
-   implemented. The device worker computes what the functions ask for (device/libraries/dense/); runtime/libraries/solver*.c have
+   implemented. The device worker computes what the functions ask for (device/libraries/dense/); runtime/libraries/solver/ has
    the host side. */
 #pragma once
 #define CUSOLVERDN_H_

@@ -1,5 +1,5 @@
 /* cuSPARSE: types and functions, with NVIDIA's names, numbers and meaning. What is not declared is not implemented.
-   The device worker computes what the functions ask for (device/libraries/sparse/); runtime/libraries/sparse*.c have the
+   The device worker computes what the functions ask for (device/libraries/sparse/); runtime/libraries/sparse/ has the
    host side. */
 #pragma once
 #define CUSPARSE_H_

@@ -1,5 +1,5 @@
 /* NCCL: types and functions, with NVIDIA's names, numbers and meaning. What is not declared is not implemented. The host
-   computes, in the processes of one machine (runtime/libraries/nccl*.c). */
+   computes, in the processes of one machine (runtime/libraries/nccl/). */
 #pragma once
 #define NCCL_H_
 #pragma GCC system_header

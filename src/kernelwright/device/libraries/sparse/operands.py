@@ -1,6 +1,6 @@
 """Vectors and matrices of cuSPARSE's calls, as descriptors name them: read from device memory, their indices checked.
 
-    matrix = SparseMatrix.read(call, "A", words)      sixteen words, as runtime/libraries/sparse.h sends them
+    matrix = SparseMatrix.read(call, "A", words)      sixteen words, as runtime/libraries/sparse/sparse.h sends them
     rows, columns, values = matrix.entries()          in the order in which they lie, counted from 0
 
 An index that leads out of its vector or matrix would be a wild access on a GPU: it raises ``MemoryFault``.

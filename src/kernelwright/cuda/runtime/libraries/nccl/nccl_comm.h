@@ -12,7 +12,7 @@
 
 #include <stdatomic.h>
 
-#include "../client.h"
+#include "client.h"
 #include "nccl.h"
 
 enum {

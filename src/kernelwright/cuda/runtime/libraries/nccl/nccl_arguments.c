@@ -1,5 +1,5 @@
 /* What a call is tested for before anything is done, and calls in words. */
-#include "../graph.h"
+#include "graph.h"
 #include "nccl_comm.h"
 
 #include <stdio.h>

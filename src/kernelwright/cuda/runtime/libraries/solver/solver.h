@@ -7,7 +7,7 @@
 #ifndef KERNELWRIGHT_SOLVER_H
 #define KERNELWRIGHT_SOLVER_H
 
-#include "cublas.h"
+#include "blas/cublas.h"
 #include "cusolverDn.h"
 
 struct cusolverDnContext {
