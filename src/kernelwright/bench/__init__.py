@@ -7,7 +7,7 @@ from __future__ import annotations
 
 BENCHMARKS: dict[str, tuple[str, str]] = {
     "compile": (
-        "kernelwright.bench.compile",
+        "kernelwright.bench.compile.measure",
         "CUDA to PTX against nvcc, stage by stage, the ablation of each step, and machine code beside nvcc's.",
     ),
     "simt": (

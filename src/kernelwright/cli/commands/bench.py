@@ -43,7 +43,7 @@ def command(
         list[Path] | None,
         typer.Option(
             "--programs",
-            help="For compile: only the machine code, of these .cu files or of those in this folder. For evolve, rate, search, tune, "
+            help="For compile: only machine code, and what optimisations do to it, of these .cu files or of those in this folder. For evolve, rate, search, tune, "
             "tune-large and tune-sizes: programs by name. For breed and space: problems.",
         ),
     ] = None,
@@ -141,7 +141,7 @@ def _measured(name: str, quick: bool, **chosen: Any) -> Measured:
 
 
 def _of_programs(places: Sequence[Path]) -> Measured:
-    from kernelwright.bench.machine_code import measure_programs
+    from kernelwright.bench.compile.measure import measure_programs
 
     return measure_programs(places, lambda line: say(f"  {COMPILE}: {line}\n"))
 

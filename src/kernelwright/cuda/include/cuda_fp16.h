@@ -3,6 +3,12 @@
 #define __CUDA_FP16_H__
 #pragma GCC system_header
 #if defined(__CUDA__)
+// Eigen asks __NVCC__ whether one function may have a body for each side, as it may have with clang.
+#if defined(EIGEN_COMP_NVCC)
+#undef EIGEN_COMP_NVCC
+#define EIGEN_COMP_NVCC 0
+#endif
+
 #include "kernelwright_cuda.h"
 #endif
 #include "kernelwright/half_type.h"

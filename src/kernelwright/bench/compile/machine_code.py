@@ -80,13 +80,6 @@ def program_files(places: Sequence[Path]) -> list[CudaFile]:
     return found
 
 
-def measure_programs(places: Sequence[Path], say: Say) -> Measured:
-    """The files at ``places`` as a benchmark of their own. Raises ``Misuse`` for a place without one."""
-    result = Measured("compile")
-    compare(program_files(places), result, say, SHOWN)
-    return result
-
-
 def compare(files: Sequence[CudaFile], result: Measured, say: Say, shown: int | None = None) -> None:
     """Adds to ``result`` a row for each kernel both compilers made, or for the ``shown`` worst alone, and the promises."""
     arch = ARCH
