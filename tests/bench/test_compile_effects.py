@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kernelwright.bench.compile import effects, heavy
-from kernelwright.bench.compile.effects import GROUPS, add_effects, left_out, manners, single_steps
+from kernelwright.bench.compile.effects import GROUPS, add_effects, left_out, configurations, single_steps
 from kernelwright.bench.compile.machine_code import CudaFile
 from kernelwright.bench.result import Measured
 from kernelwright.codegen.cost.ptx_counts import count_instructions
@@ -32,7 +32,7 @@ def silent(line: str) -> None:
 
 def test_what_rows_leave_out() -> None:
     """In the paper's order, each with one group fewer; the last that is left out alone is what stood before it was added."""
-    found = manners()
+    found = configurations()
     names = [group.name for group in GROUPS]
     assert names == ["IU", "MSI", "SL", "AA", "bypass"]
     assert list(found) == ["none", *(f"+ {name}" for name in names), *(f"without {name}" for name in names)]
@@ -54,7 +54,7 @@ def test_counts_are_those_of_such_compiles(tmp_path: Path, monkeypatch: pytest.M
     files = [CudaFile("mixed", source, ()), CudaFile("broken", tmp_path / "broken.cu", ())]
     add_effects(files, result, silent, times=False)
     rows = {row["optimisations"]: row for row in result.rows}
-    assert list(rows) == [*manners(), *single_steps()] and not result.promises
+    assert list(rows) == [*configurations(), *single_steps()] and not result.promises
     assert set(single_steps()) >= {"without slsr", "without inline", "without par"}
     assert all(row["machine instructions over nvcc's"] is None and "estimated time" not in row for row in rows.values())
 
@@ -78,8 +78,8 @@ def test_counts_are_those_of_such_compiles(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_times_are_those_of_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    us = dict.fromkeys(manners().values(), 2.0)
-    us[manners()["+ bypass"]] = 1.0
+    us = dict.fromkeys(configurations().values(), 2.0)
+    us[configurations()["+ bypass"]] = 1.0
     monkeypatch.setattr(effects, "_counted", lambda file, options: (10, 0))
     monkeypatch.setattr(effects, "find_nvcc", lambda: None)
     monkeypatch.setattr(effects, "_profiled", lambda name, options: us[options])
@@ -87,7 +87,10 @@ def test_times_are_those_of_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
     add_effects([CudaFile("one", Path("a.cu"), ()), CudaFile("one", Path("b.cu"), ())], result, silent)
     rows = {row.get("optimisations", "us"): row for row in result.rows}
     assert rows["+ bypass"]["estimated time"] == 0.5 and rows["without SL"]["estimated time"] == 2.0
-    assert rows["us"] == {"program, estimated us": "one", **{name: us[options] for name, options in manners().items()}}
+    assert rows["us"] == {
+        "program, estimated us": "one",
+        **{name: us[options] for name, options in configurations().items()},
+    }
     (promise,) = result.promises
     assert promise.value == 0.5 and promise.holds
 

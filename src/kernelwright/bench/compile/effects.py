@@ -72,7 +72,7 @@ def left_out(groups: Sequence[Group]) -> PassOptions:
     )
 
 
-def manners() -> dict[str, PassOptions]:
+def configurations() -> dict[str, PassOptions]:
     """Every row's options by its name, the cumulative ones first. The last that is left out is the last but one that was added."""
     found = {NONE: left_out(GROUPS)}
     for number, group in enumerate(GROUPS, 1):
@@ -85,15 +85,15 @@ def manners() -> dict[str, PassOptions]:
 
 def single_steps() -> dict[str, PassOptions]:
     """Rows without one step, by its short name: all of the paper's that can be left out and are no group by themselves."""
-    alone = set(manners().values())
+    alone = set(configurations().values())
     found = {step.short: PassOptions.of(without=[step.short]) for step in STEPS if step.paper and step.optional}
     return {f"without {name}": options for name, options in found.items() if options not in alone}
 
 
 def add_effects(files: Sequence[CudaFile], result: Measured, say: Say, times: bool = True) -> None:
-    """Adds a row for each manner and each step, and with ``times`` one for each suite program, and a promise. Files that we do not
+    """Adds a row for each configuration and each step, and with ``times`` one for each suite program, and a promise. Files that we do not
     compile are left out, and noted by the comparison of machine code."""
-    chosen = manners()
+    chosen = configurations()
     timed = list(dict.fromkeys(chosen.values()))
     rows = chosen | single_steps()
     distinct = list(dict.fromkeys(rows.values()))

@@ -43,8 +43,8 @@ def command(
         list[Path] | None,
         typer.Option(
             "--programs",
-            help="For compile: only machine code, and what optimisations do to it, of these .cu files or of those in this folder. For evolve, rate, search, tune, "
-            "tune-large and tune-sizes: programs by name. For breed and space: problems.",
+            help="For compile: only machine code, and what optimisations do to it, of these .cu files or of those in this folder. For "
+            "evolve, rate, search, tune, tune-large and tune-sizes: programs by name. For breed and space: problems.",
         ),
     ] = None,
     arms: Annotated[
