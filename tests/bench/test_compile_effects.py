@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kernelwright.bench.compile import effects, heavy
-from kernelwright.bench.compile.effects import GROUPS, add_effects, left_out, configurations, single_steps
+from kernelwright.bench.compile.effects import GROUPS, add_effects, configurations, left_out, single_steps
 from kernelwright.bench.compile.machine_code import CudaFile
 from kernelwright.bench.result import Measured
 from kernelwright.codegen.cost.ptx_counts import count_instructions

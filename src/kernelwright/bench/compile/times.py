@@ -39,10 +39,12 @@ def timed(command: Sequence[str], environment: dict[str, str]) -> Times:
 
 
 def total(times: Sequence[Times]) -> Times:
+    """The sums of both."""
     return sum(wall for wall, _ in times), sum(processor for _, processor in times)
 
 
 def ratio(times: dict[str, Times], ours: str, kind: int = WALL) -> float:
+    """What we take over what nvcc takes; ``ours`` is the state of the cache."""
     return round(times[ours][kind] / times["nvcc"][kind], 3)
 
 
