@@ -93,3 +93,12 @@ int main() {
     done = subprocess.run(["c++", "-I", str(HEADERS), str(source), "-o", str(program)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert subprocess.run([str(program)], capture_output=True, text=True).stdout == "624778773 546353992"
+
+
+def test_eigen_is_told_that_one_function_may_have_a_body_for_each_side(compile_cuda: CudaCompiler) -> None:
+    """It asks ``__NVCC__``, which we define, before it includes this header; Eigen's half has operators for each side then."""
+    text = '#define EIGEN_COMP_NVCC 130000\n#include <cuda_fp16.h>\nstatic_assert(EIGEN_COMP_NVCC == 0 && __NVCC__ == 1, "");\n'
+    for side in ("device", "host"):
+        compiled = compile_cuda(text, side=side)
+        assert compiled.ok, compiled.errors
+    assert not compile_cuda("#include <cuda_fp16.h>\nint a = EIGEN_COMP_NVCC;").ok
