@@ -22,7 +22,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import field, fields
+from dataclasses import field
 from functools import partial
 from string import ascii_lowercase
 from typing import Any
@@ -36,7 +36,7 @@ from kernelwright.breeding.choice import weigh
 from kernelwright.breeding.program_results import answers_to
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.grammar import Problem, load_problem
-from kernelwright.grammar.breeding import Dials, Individual, breeding_of
+from kernelwright.grammar.breeding import Individual, breeding_of, dials_of
 from kernelwright.grammar.problems import path_of
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.search import Result
@@ -95,11 +95,6 @@ def compare(result: Measured, quick: bool, say: Say) -> None:
     if not installed:
         result.notes.append("pip install deap, and the benchmark sets its figures beside ours")
     result.notes.append("PonyGE2 is not compared: it is on no package index, and no module that can be imported")
-
-
-def dials_of(problem: Problem) -> Dials:
-    """The dials of a problem, where it sets them itself; else their defaults."""
-    return Dials(**{each.name: problem.settings[each.name] for each in fields(Dials) if each.name in problem.settings})
 
 
 def rate(bouts: list[Bout], whole: bool = False) -> float:

@@ -13,11 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from kernelwright.bench.breed_peers import Bout, dials_of, grammatical, trees
+from kernelwright.bench.breed_peers import Bout, grammatical, trees
 from kernelwright.bench.result import Measured, Say
 from kernelwright.breeding.choice import weigh
 from kernelwright.errors import Misuse
 from kernelwright.grammar import Problem, load_problem
+from kernelwright.grammar.breeding import dials_of
 from kernelwright.grammar.problems import path_of
 
 SEEDS, QUICK_SEEDS = tuple(range(1, 21)), (1, 2)

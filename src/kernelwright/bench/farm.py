@@ -1,10 +1,12 @@
-"""Compiling populations: tables 1 to 3 of paper 001, and figures 2 to 5 and 9 to 14, on this machine.
+"""Compiling populations: tables 1 to 3 of paper 001, and figures 2 to 6 and 9 to 14, on this machine.
 
-A population is 20 to 300 random programs of one of the paper's problems; it is compiled to a cubin that loads:
+A population is 20 to 300 programs, by 20, of one of the paper's problems, in generations 1, 4, 7 and 10 of a search
+(``farm_populations.py``); its distinct programs are compiled to a cubin that loads:
 
 nvcc               one process for the population, a kernel for each program, as the paper's listings have it
 nvcc, bundled      the same, with as many programs in a kernel as our bundles have
 NVRTC              the same kernels in this process
+NVRTC, n threads   the same shared among threads of this process
 NVRTC, n workers   the same shared among resident workers: the paper's daemons
 ours, n workers    the farm: programs to PTX to machine code, all in the workers
 
@@ -30,11 +32,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from kernelwright.bench.farm_populations import generations_of
 from kernelwright.bench.result import Measured, Say
 from kernelwright.breeding.choice import sample
 from kernelwright.breeding.surrounding_code import cuda, cuda_frame, ptx, ptx_frame
@@ -49,9 +53,12 @@ from kernelwright.grammar.problems import PAPER, path_of
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.report.figures import curves
 
-POPULATIONS = (20, 100, 200, 300)
+POPULATIONS = tuple(range(20, 301, 20))
 LARGEST = 300
+GENERATIONS = (1, 4, 7, 10)
+"""Of each population; a figure of it is their median."""
 ROUNDS = 3
+"""Of what the farm takes besides."""
 ARCH = "sm_90"
 DEEP = 20_000
 BUSY = 1.5
@@ -67,6 +74,10 @@ Seconds = tuple[float, float]
 Route = Callable[[Sequence[str]], None]
 
 
+Programs = dict[tuple[str, int], list[int]]
+"""By problem and population: how many distinct programs each generation has."""
+
+
 @dataclass(frozen=True)
 class Key:
     problem: str
@@ -79,47 +90,71 @@ def measure(quick: bool, say: Say) -> Measured:
     sys.setrecursionlimit(max(DEEP, sys.getrecursionlimit()))
     result = Measured("farm")
     taken: dict[Key, list[Seconds]] = {}
+    programs: Programs = {}
     overheads: dict[str, float] = {}
     loaded = os.getloadavg()[0] > LOADED * available_cores()
     try:
         for name in PAPER:
-            _measure(name, quick, say, taken)
+            _measure(name, quick, say, taken, programs)
             overheads[name] = _overhead(name, load_problem(path_of(name)))
     except KeyboardInterrupt:
         result.notes.append("interrupted: what was not measured by then is missing")
     for key, spent in taken.items():
-        base = taken.get(Key(key.problem, key.population, NVCC))
+        base, counts = taken.get(Key(key.problem, key.population, NVCC)), programs[key.problem, key.population]
         result.rows.append(
             {
                 "problem": key.problem,
                 "population": key.population,
                 "route": key.route,
-                "ms each": round(statistics.median(wall for wall, _ in spent) / key.population * 1e3, 3),
-                "cpu ms each": round(statistics.median(cpu for _, cpu in spent) / key.population * 1e3, 3),
+                "ms each": _each_ms(spent, counts, 0),
+                "cpu ms each": _each_ms(spent, counts, 1),
                 "times nvcc": _ratio(base, spent, 0),
                 "times nvcc, cpu": _ratio(base, spent, 1),
             }
         )
+    result.rows += _by_generation(taken, programs)
     _promise(result, taken, overheads, loaded)
     if not quick and taken:
-        _draw(taken)
-        result.notes.append(f"figures 2 to 5 and 9 to 14 of the paper are in {FIGURES}")
+        _draw(taken, programs)
+        result.notes.append(f"figures 2 to 6 and 9 to 14 of the paper are in {FIGURES}")
     if shutil.which("nvcc") is None:
         result.notes.append("nvcc is not installed, so there is nothing to compare with")
     return result
 
 
-def _measure(name: str, quick: bool, say: Say, taken: dict[Key, list[Seconds]]) -> None:
-    """All rounds of one problem, each noted when all routes have run it."""
+def _measure(name: str, quick: bool, say: Say, taken: dict[Key, list[Seconds]], programs: Programs) -> None:
+    """All generations of one problem's populations, each noted when all routes have compiled it."""
     problem = load_problem(path_of(name))
     with _routes(name, problem, say) as routes:
         for population in (LARGEST,) if quick else POPULATIONS:
             say(f"{name}: populations of {population}")
-            for seed in range(1 if quick else ROUNDS):
-                texts = sample(problem, population, 1000 * population + seed)
+            wanted = GENERATIONS[:1] if quick else GENERATIONS
+            for texts in generations_of(problem, population, wanted, population).values():
                 spent = {route: _seconds(run, pids, texts) for route, (run, pids) in routes.items()}
+                programs.setdefault((name, population), []).append(len(texts))
                 for route, each in spent.items():
                     taken.setdefault(Key(name, population, route), []).append(each)
+
+
+def _by_generation(taken: dict[Key, list[Seconds]], programs: Programs) -> list[dict[str, Any]]:
+    """The largest populations once more, generation by generation."""
+    rows = []
+    for key, spent in taken.items():
+        if key.population != LARGEST or len(spent) == 1:
+            continue
+        counts, base = programs[key.problem, LARGEST], taken.get(Key(key.problem, LARGEST, NVCC))
+        for at, (generation, count) in enumerate(zip(GENERATIONS, counts, strict=False)):
+            rows.append(
+                {
+                    "generations of": key.problem,
+                    "generation": generation,
+                    "distinct programs": count,
+                    "route": key.route,
+                    "ms each": _each_ms(spent[at : at + 1], [count], 0),
+                    "times nvcc": _ratio(base[at : at + 1] if base else None, spent[at : at + 1], 0),
+                }
+            )
+    return rows
 
 
 # -- the routes ----------------------------------------------------------------------------------------------------
@@ -139,6 +174,7 @@ def _routes(name: str, problem: Problem, say: Say) -> Iterator[dict[str, tuple[R
     if not Nvrtc().missing():
         found[IN_PROCESS] = (lambda texts: _in_process(separate(frame, problem, texts)), without)
         for workers in (n for n in (2, 4, 8) if n <= max(2, cores)):
+            found[f"{IN_PROCESS}, {workers} threads"] = (_threaded(workers, frame, problem), without)
             pool = Pool(daemon, workers=workers)
             opened.append(pool)
             found[f"{IN_PROCESS}, {workers} workers"] = (_shared(pool, frame, problem), pool.pids)
@@ -187,6 +223,15 @@ def _in_process(text: str) -> None:
 def daemon() -> Callable[[str], None]:
     """A set-up: compiles what it is sent with NVRTC, as one of the paper's resident processes."""
     return _in_process
+
+
+def _threaded(count: int, frame: Frame, problem: Problem) -> Route:
+    def run(texts: Sequence[str]) -> None:
+        shares = [texts[n::count] for n in range(count)]
+        with ThreadPoolExecutor(count) as threads:
+            list(threads.map(_in_process, [separate(frame, problem, share) for share in shares if share]))
+
+    return run
 
 
 def _shared(pool: Pool, frame: Frame, problem: Problem) -> Route:
@@ -260,6 +305,10 @@ def _overhead(name: str, problem: Problem) -> float:
 # -- what it comes to ----------------------------------------------------------------------------------------------
 
 
+def _each_ms(spent: Sequence[Seconds], counts: Sequence[int], which: int) -> float:
+    return round(statistics.median(each[which] / count for each, count in zip(spent, counts, strict=True)) * 1e3, 3)
+
+
 def _ratio(base: Sequence[Seconds] | None, spent: Sequence[Seconds] | None, which: int) -> float | None:
     """The median of the rounds' ratios; None where one of them was not measured."""
     if base is None or spent is None:
@@ -285,12 +334,12 @@ def _promise(
         result.at_most(f"{name}: the farm's share beside compiling", overheads.get(name), 0.10)
 
 
-def _draw(taken: dict[Key, list[Seconds]]) -> None:
+def _draw(taken: dict[Key, list[Seconds]], programs: Programs) -> None:
     """The paper's figures, by its numbers."""
     FIGURES.mkdir(parents=True, exist_ok=True)
 
     def each_ms(key: Key) -> float:
-        return statistics.median(wall for wall, _ in taken[key]) / key.population * 1e3
+        return _each_ms(taken[key], programs[key.problem, key.population], 0)
 
     routes = list(dict.fromkeys(key.route for key in taken))
     speedups = {}
@@ -301,6 +350,9 @@ def _draw(taken: dict[Key, list[Seconds]]) -> None:
         times = {route: [(float(n), each_ms(Key(name, n, route))) for n in sizes] for route in routes}
         plain = {route: times[route] for route in (NVCC, IN_PROCESS, "ours, 1 workers") if route in times}
         _write(f"figure-{2 + number}-{name}", curves(plain, "population", "ms for each program"))
+        threads = {route: times[route] for route in routes if route.startswith(IN_PROCESS)}
+        if number == 0 and threads:
+            _write("figure-6", curves(threads, "population", "ms for each program, NVRTC in threads and processes"))
         parallel = {route: times[route] for route in routes if route not in (NVCC, BUNDLED)}
         _write(f"figure-{9 + 2 * number}-{name}", curves(parallel, "population", "ms for each program"))
         if NVCC in times:

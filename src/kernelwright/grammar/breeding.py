@@ -73,10 +73,14 @@ class Dials(Rates):
             )
 
 
+def dials_of(problem: Problem) -> Dials:
+    """The dials of a problem, where it sets them itself; else their defaults."""
+    return Dials(**{each.name: problem.settings[each.name] for each in fields(Dials) if each.name in problem.settings})
+
+
 def breeding_of(problem: Problem, dials: Dials | None = None) -> Breeding:
     """The operators for a problem. ``dials``: None for those among its own settings."""
-    if dials is None:
-        dials = Dials(**{f.name: problem.settings[f.name] for f in fields(Dials) if f.name in problem.settings})
+    dials = dials or dials_of(problem)
     return Breeding(problem.language, dials.codons, dials.longest, dials.initial)
 
 
