@@ -106,6 +106,8 @@ def test_the_arguments_are_those_of_a_script_called_run(suite: Path, tmp_path: P
         assert run_commands(plain, at, steps, [at / "a"]) == [["env", "-C", "data", "../a", "in.txt", "40"]]
         (at / "run").write_text("bin/a 2048 10")
         assert run_commands(plain, at, steps, [at / "bin" / "a"]) == [["bin/a", "2048", "10"]]
+        (at / "run").write_text("/opt/mpi/bin/mpirun -n 2 --bind-to core ./a 50\nmpiexec -np 4 ./c 1\nmpirun\n")
+        assert run_commands(plain, at, steps, [at / "a"]) == [["./a", "50"]]
 
 
 LISTS = """

@@ -29,6 +29,7 @@ _TEXT_BYTES = 1 << 16
 _IN_FOLDER = re.compile(r"^\s*cd\s+(?P<folder>[\w./+-]+)\s*&&\s*(?P<command>.*?)(\s*&&\s*cd\s+[\w./+-]+)?\s*$")
 _OUTPUT = re.compile(r"\s+>\s*[\w./+-]+\s*$")
 _SHELL = re.compile(r"[;&|<>`$*?]")
+_LAUNCHERS = frozenset({"mpirun", "mpiexec", "srun"})
 
 
 def toolkit(folder: Path, compile_flags: Sequence[str]) -> Path:
@@ -114,10 +115,18 @@ def _commands(text: str, names: Collection[str]) -> list[list[str]]:
     for line in text.splitlines():
         changes = _IN_FOLDER.match(line)
         line = _OUTPUT.sub("", changes["command"] if changes else line)
-        words = [] if _SHELL.search(line) else _words(line)
+        words = [] if _SHELL.search(line) else _alone(_words(line), names)
         if words and Path(words[0]).name in names:
             found.append(in_folder(changes["folder"], words) if changes else words)
     return found
+
+
+def _alone(words: list[str], names: Collection[str]) -> list[str]:
+    """Without what starts several processes of a program: one rank alone is a run, too."""
+    if not words or Path(words[0]).name not in _LAUNCHERS:
+        return words
+    at = next((number for number, word in enumerate(words) if Path(word).name in names), 0)
+    return words[at:]
 
 
 def _called(program: str) -> str:
