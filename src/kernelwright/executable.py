@@ -24,6 +24,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from kernelwright.cache import cache_folder, is_special, write_atomically
+from kernelwright.codegen.carried_options import carrying
 from kernelwright.codegen.line_directives import without_lines
 from kernelwright.codegen.memory_layout import shared_layout
 from kernelwright.cuda import blob, image, kernel_table
@@ -261,9 +262,9 @@ def device_blob(unit: Unit, versions: Sequence[Version] = (), also: Sequence[Uni
     kernels = tuple(replace(k, static_shared_bytes=shared.get(k.name, 0)) for k in kernels)
     arch = unit.options.source.arch
     content = blob.Blob(
-        source=str(unit.path), ir=unit.optimised, kernels=kernels, variables=variables,
+        source=str(unit.path), ir=carrying(unit.optimised, unit.options.passes), kernels=kernels, variables=variables,
         ptx={arch: unit.ptx, **{each.options.source.arch: each.ptx for each in also}},
-        irs={each.options.source.arch: each.optimised for each in also},
+        irs={each.options.source.arch: carrying(each.optimised, each.options.passes) for each in also},
         versions_text=json.dumps([_with_ptx(each, arch).as_json() for each in versions]) if versions else "",
     )  # fmt: skip
     return blob.write(content)

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from kernelwright.cache import content_key
+from kernelwright.codegen.carried_options import carried
 from kernelwright.codegen.cost.block_weights import Source, Weights, weigh_all
 from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.codegen.simt.launching.launch_result import LaunchResult
@@ -221,7 +222,7 @@ class Timing:
         if held is None:
             ptx = loaded.ptx.get(arch, "")
             if LOCATION not in ptx:  # what programs carry is stripped of source lines
-                ptx = emit_ptx(print_module(module), arch)
+                ptx = emit_ptx(print_module(module), arch, carried(module))
             labels, path = block_labels(module), self._cuda_path
             made = weigh_all(ptx, arch, labels, source=self._source, cuda_path=path, kept=True)
             # The module is kept, so that no other gets its number.
