@@ -258,7 +258,7 @@ def test_rows_of_programs_that_end_fail_hang_shrink_and_want_data(
     project: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(measure, "_checked", lambda *_: {"checked": "clean"})
-    monkeypatch.setattr(steps, "IDLE_S", 8.0)
+    monkeypatch.setattr(steps, "IDLE_S", 5.0)
     project("ends", "0")
     project("fails", "0", text=SLEEPS.replace("return cuda", "return 3; return cuda"))
     project("hangs", "1")
