@@ -133,6 +133,20 @@ int width = 2048;
     ]  # fmt: skip
 
 
+def test_loops_over_sizes_end_earlier_but_not_before_they_begin(tmp_path: Path) -> None:
+    loops = """for (int size = 1024*1024; size <= 1000 * 1024 * 1024; size = size * 10) f(size);
+for (long n = (1 << 20); n < 1 << 24; n *= 2) f(n);
+for (int at = 0xff; at < 65536; at++) f(at);
+"""
+    (tmp_path / "main.cu").write_text(loops)
+    assert shrink_sources(tmp_path, DEGREES[0]) == [
+        "size 1048576000 -> 16384000",
+        "n 16777216 -> 1048576",
+        "at 65536 -> 1024",
+    ]
+    assert "size = 1024*1024; size <= 16384000;" in (tmp_path / "main.cu").read_text()
+
+
 def test_distances_become_longer_so_that_there_are_fewer_points(tmp_path: Path) -> None:
     text = """const double interval = 1e-7, y = 1e-7;
 float spacing=0.5, tolerance = 1e-6;

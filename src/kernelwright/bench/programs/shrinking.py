@@ -59,8 +59,9 @@ _ARGUMENT = re.compile(r"^(?P<before>(?:--?[\w-]+=)?)(?P<number>\d+)$")
 _FROM_ARGUMENT = re.compile(
     r"\b(?P<name>\w+)\s*=\s*(?:std\s*::\s*)?(?:ato(?:i|l|ll)|sto(?:i|l|ul)|strtou?l)\s*\(\s*argv\s*\[\s*(?P<at>\d+)\s*\]"
 )
+_BEGIN = _VALUE.replace("value", "from")
 _LOOP = re.compile(
-    rf"(?P<before>\bfor\s*\(\s*(?:{_TYPE}\s+)*(?P<name>\w+)\s*=\s*(?P<from>\d+)\s*;\s*(?P=name)\s*<=?\s*){_VALUE}(?P<after>\s*;)"
+    rf"(?P<before>\bfor\s*\(\s*(?:{_TYPE}\s+)*(?P<name>\w+)\s*=\s*{_BEGIN}\s*;\s*(?P=name)\s*<=?\s*){_VALUE}(?P<after>\s*;)"
 )
 _DISTANCE = re.compile(
     r"(?P<before>\b(?:double|float)\s+(?:const\s+)?(?P<name>\w*(?:interval|spacing|resolution|step_?size)\w*)\s*=\s*)"
@@ -151,7 +152,7 @@ def _smaller(found: re.Match[str], degree: Degree, changes: dict[str, None]) -> 
     if found.re is _DISTANCE:
         return _longer(found, degree, changes)
     number, name = _number(found["value"]), found["name"]
-    begin = int(found.groupdict().get("from") or 0)
+    begin = _number(found.groupdict().get("from") or "0") or 0
     if number is None or number >= 1 << 40 or _begins_a_loop(found):
         return found[0]
     if _REPEATED.search(name):
