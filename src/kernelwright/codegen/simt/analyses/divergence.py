@@ -25,7 +25,7 @@ class Divergence:
         self._ends: dict[Block, Block | None] | None = None
         self._ways: dict[tuple[Block, Block], object] = {}
         # Where lanes have waited for each other some may be missing from then on.
-        self._miss(_reachable(t for b in program.blocks if b.term.code == "gather" for t in b.succs))
+        self._miss(reachable(t for b in program.blocks if b.term.code == "gather" for t in b.succs))
         if split or not program.reducible:
             self.partial |= set(program.blocks)
 
@@ -52,11 +52,11 @@ class Divergence:
         while blocks:
             new = blocks - self.partial
             self.partial |= new
-            blocks = _reachable(t for b in new if b.term.code == "barrier" for t in b.succs) - self.partial
+            blocks = reachable(t for b in new if b.term.code == "barrier" for t in b.succs) - self.partial
 
     def _region(self, block: Block, end: Block | None) -> set[Block]:
         """What can run between the branch and the place where all lanes are together again."""
-        return _reachable(block.succs, end)
+        return reachable(block.succs, end)
 
     def _find_joins(self, block: Block, region: set[Block], end: Block | None) -> None:
         """Blocks that two different ways from the branch reach: labels are passed along, where two meet is a join.
@@ -117,7 +117,7 @@ def _around(block: Block) -> Iterator[Loop]:
         loop = loop.parent
 
 
-def _reachable(starts: Iterable[Block], end: Block | None = None) -> set[Block]:
+def reachable(starts: Iterable[Block], end: Block | None = None) -> set[Block]:
     """Every block that can be reached from ``starts`` without going through ``end``."""
     found: set[Block] = set()
     waiting = list(starts)

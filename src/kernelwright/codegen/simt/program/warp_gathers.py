@@ -5,13 +5,17 @@ before   b3: %7 = warp [shuffle down] %m %v 1 31          after   b3: gather [sh
 
 A gather whose lanes are all here does its work at once. Otherwise they wait, other lanes run, and the runtime answers
 when everybody has come. What a waiting lane still needs must then be kept lane by lane.
+
+So it must at a barrier in a loop that other lanes pass by on their way to the next round:
+
+    for (...) if (x) { ...; __syncthreads(); ... }
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kernelwright.codegen.simt.analyses.divergence import Divergence
+from kernelwright.codegen.simt.analyses.divergence import Divergence, reachable
 from kernelwright.codegen.simt.analyses.liveness import live_into
 from kernelwright.codegen.simt.analyses.uniformity import analyse
 from kernelwright.codegen.simt.options import SimtOptions
@@ -32,7 +36,7 @@ def settle(program: Program, options: SimtOptions) -> Divergence:
             control = analyse(program, options.geometry, forced, options.split)
             continue
         # The root of a value that is kept as its extension is alive with it, which takes shapes to see.
-        needed = kept_by_waiting_lanes(program, options.split)
+        needed = kept_by_waiting_lanes(program, options.split, control)
         if needed <= forced:
             control.kept = forced
             return control
@@ -79,11 +83,28 @@ def _cut(program: Program, block: Block, at: int) -> Block:
     return after
 
 
-def kept_by_waiting_lanes(program: Program, split: bool) -> frozenset[Var]:
+def kept_by_waiting_lanes(program: Program, split: bool, control: Divergence | None = None) -> frozenset[Var]:
     """The values that must be kept lane by lane, because lanes may wait while others go on, and the answers they get."""
-    places = [b for b in program.blocks if waits(b, split)]
+    places = [b for b in program.blocks if waits(b, split) or (control is not None and _is_passed_by(b, control))]
     if not places:
         return frozenset()
     live = live_into(program)
     kept = {v for b in places for v in live[b.succs[0]]}
     return frozenset(kept | {o for b in places for o in b.term.outs})
+
+
+def _is_passed_by(barrier: Block, control: Divergence) -> bool:
+    """Whether lanes can come to this barrier while others go round a loop that it is in without it: what those make anew is what the
+    waiting ones have. Lanes that leave all loops around it make nothing anew."""
+    if barrier.term.code != "barrier":
+        return False
+    loop = barrier.loop
+    while loop is not None:
+        for parting in loop.blocks & control.divergent:
+            ways = set(parting.succs)
+            to_barrier = {way for way in ways if barrier in reachable([way], loop.header)}
+            past_it = {way for way in ways if loop.header in reachable([way], barrier)}
+            if any(one is not other for one in to_barrier for other in past_it):
+                return True
+        loop = loop.parent
+    return False
