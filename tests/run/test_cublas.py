@@ -133,6 +133,94 @@ int main(void)
 }
 """
 
+WITHOUT_HANDLES = (
+    '#include <cublas.h>\n#include <cuda_runtime.h>\n#define FORMAT "%.6g"\n'
+    + VECTORS
+    + r"""
+typedef cuDoubleComplex Z;
+static int differences;
+static void compare(const char *what, std::vector<double> a, std::vector<double> b)
+{
+    if (a == b) return;
+    differences++;
+    printf("%s differs\n", what);
+}
+static double *fresh() { return give<double>({4, 1, 2, 0, 5, 3, 1, 1, 6, 0.5, 2, 3, 7, 1, 1, 8, 2, 2, 1, 9, 1, 3, 2, 4}); }
+static std::vector<double> got(const double *at)
+{
+    std::vector<double> v(24);
+    cublasGetVector(24, sizeof(double), at, 1, v.data(), 1);
+    return v;
+}
+/* The call without a handle and that with one do the same to the three arrays a, x and c. */
+#define SAME(old, with)                                                                 \
+    {                                                                                   \
+        double *a = fresh(), *x = fresh() + 3, *c = fresh() + 1, *r = fresh();          \
+        old;                                                                            \
+        auto x1 = got(x - 3), c1 = got(c - 1), r1 = got(r);                             \
+        a = fresh(), x = fresh() + 3, c = fresh() + 1, r = fresh();                     \
+        if (with) printf("%s fails\n", #with);                                          \
+        compare(#old, x1, got(x - 3)), compare(#old, c1, got(c - 1)), compare(#old, r1, got(r)); \
+        if (x1 == got(fresh()) && c1 == x1 && r1 == x1) printf("%s does nothing\n", #old); \
+    }
+static void put(double *at, double v) { cudaMemcpy(at, &v, sizeof v, cudaMemcpyHostToDevice); }
+static void put(double *at, int v) { put(at, (double)v); }
+static void put(double *at, Z v) { cudaMemcpy(at, &v, sizeof v, cudaMemcpyHostToDevice); }
+#define ANSWER(T, call) ([&] { T out; int s = call; put(r, out); return s; }())
+#define H cublasGetCurrentCtx()
+#define N CUBLAS_OP_N
+#define T CUBLAS_OP_T
+#define UP CUBLAS_FILL_MODE_UPPER
+#define LOW CUBLAS_FILL_MODE_LOWER
+int main()
+{
+    double *d;
+    printf("%d %d\n", cublasAlloc(4, 8, (void **)&d), (cublasDscal(1, 2.0, nullptr, 1), cublasGetError()));
+    cublasInit();
+    printf("%d %d\n", cublasAlloc(24, 8, (void **)&d), cublasFree(d));
+    double p = 3, q = 0.5;
+    Z zp = {3, 1}, zq = {0.5, -2};
+    SAME(cublasDaxpy(3, p, a, 2, c, 3), cublasDaxpy_v2(H, 3, &p, a, 2, c, 3))
+    SAME(cublasZscal(2, zp, (Z *)c, 2), cublasZscal_v2(H, 2, &zp, (Z *)c, 2))
+    SAME(cublasZdscal(2, p, (Z *)c, 2), cublasZdscal_v2(H, 2, &p, (Z *)c, 2))
+    SAME(cublasDcopy(3, a, 2, c, 3), cublasDcopy_v2(H, 3, a, 2, c, 3))
+    SAME(cublasDswap(3, x, 2, c, 3), cublasDswap_v2(H, 3, x, 2, c, 3))
+    SAME(put(r, cublasDdot(3, a, 2, x, 3)), ANSWER(double, cublasDdot_v2(H, 3, a, 2, x, 3, &out)))
+    SAME(put(r, cublasZdotc(3, (Z *)a, 2, (Z *)c, 1)), ANSWER(Z, cublasZdotc_v2(H, 3, (Z *)a, 2, (Z *)c, 1, &out)))
+    SAME(put(r, cublasZdotu(3, (Z *)a, 2, (Z *)c, 1)), ANSWER(Z, cublasZdotu_v2(H, 3, (Z *)a, 2, (Z *)c, 1, &out)))
+    SAME(put(r, cublasDznrm2(3, (Z *)a, 2)), ANSWER(double, cublasDznrm2_v2(H, 3, (Z *)a, 2, &out)))
+    SAME(put(r, cublasDasum(5, x, 2)), ANSWER(double, cublasDasum_v2(H, 5, x, 2, &out)))
+    SAME(put(r, cublasIdamax(5, x, 2)), ANSWER(int, cublasIdamax_v2(H, 5, x, 2, &out)))
+    SAME(put(r, cublasIzamin(4, (Z *)a, 2)), ANSWER(int, cublasIzamin_v2(H, 4, (Z *)a, 2, &out)))
+    SAME(cublasDrot(3, x, 2, c, 1, p, q), cublasDrot_v2(H, 3, x, 2, c, 1, &p, &q))
+    SAME(cublasDgemv('t', 2, 3, p, a, 4, x, 2, q, c, 3), cublasDgemv_v2(H, T, 2, 3, &p, a, 4, x, 2, &q, c, 3))
+    SAME(cublasDtrmv('U', 'N', 'u', 3, a, 4, c, 2), cublasDtrmv_v2(H, UP, N, CUBLAS_DIAG_UNIT, 3, a, 4, c, 2))
+    SAME(cublasDtrsv('l', 'T', 'N', 3, a, 4, c, 2), cublasDtrsv_v2(H, LOW, T, CUBLAS_DIAG_NON_UNIT, 3, a, 4, c, 2))
+    SAME(cublasDsymv('L', 3, p, a, 4, x, 2, q, c, 3), cublasDsymv_v2(H, LOW, 3, &p, a, 4, x, 2, &q, c, 3))
+    SAME(cublasDger(3, 2, p, a, 2, x, 1, c, 4), cublasDger_v2(H, 3, 2, &p, a, 2, x, 1, c, 4))
+    SAME(cublasDsyr2('u', 3, p, a, 2, x, 1, c, 4), cublasDsyr2_v2(H, UP, 3, &p, a, 2, x, 1, c, 4))
+    SAME(cublasZgerc(2, 2, zp, (Z *)a, 2, (Z *)a, 1, (Z *)c, 3), cublasZgerc_v2(H, 2, 2, &zp, (Z *)a, 2, (Z *)a, 1, (Z *)c, 3))
+    SAME(cublasZhemv('L', 2, zp, (Z *)a, 3, (Z *)a, 2, zq, (Z *)c, 1), cublasZhemv_v2(H, LOW, 2, &zp, (Z *)a, 3, (Z *)a, 2, &zq, (Z *)c, 1))
+    SAME(cublasZher('L', 2, p, (Z *)a, 2, (Z *)c, 3), cublasZher_v2(H, LOW, 2, &p, (Z *)a, 2, (Z *)c, 3))
+    SAME(cublasDgemm('N', 'T', 3, 2, 4, p, a, 4, x, 3, q, c, 5), cublasDgemm_v2(H, N, T, 3, 2, 4, &p, a, 4, x, 3, &q, c, 5))
+    SAME(cublasZgemm('c', 'n', 2, 2, 2, zp, (Z *)a, 3, (Z *)a, 2, zq, (Z *)c, 3), cublasZgemm_v2(H, CUBLAS_OP_C, N, 2, 2, 2, &zp, (Z *)a, 3, (Z *)a, 2, &zq, (Z *)c, 3))
+    SAME(cublasDsymm('R', 'U', 2, 3, p, a, 4, x, 3, q, c, 2), cublasDsymm_v2(H, CUBLAS_SIDE_RIGHT, UP, 2, 3, &p, a, 4, x, 3, &q, c, 2))
+    SAME(cublasDsyrk('U', 'T', 3, 2, p, a, 4, q, c, 3), cublasDsyrk_v2(H, UP, T, 3, 2, &p, a, 4, &q, c, 3))
+    SAME(cublasDsyr2k('L', 'N', 3, 2, p, a, 4, x, 3, q, c, 5), cublasDsyr2k_v2(H, LOW, N, 3, 2, &p, a, 4, x, 3, &q, c, 5))
+    SAME(cublasZherk('U', 'N', 2, 2, p, (Z *)a, 3, q, (Z *)c, 2), cublasZherk_v2(H, UP, N, 2, 2, &p, (Z *)a, 3, &q, (Z *)c, 2))
+    SAME(cublasZher2k('U', 'N', 2, 2, zp, (Z *)a, 3, (Z *)a, 2, q, (Z *)c, 3), cublasZher2k_v2(H, UP, N, 2, 2, &zp, (Z *)a, 3, (Z *)a, 2, &q, (Z *)c, 3))
+    SAME(cublasDtrmm('L', 'U', 'T', 'N', 3, 2, p, a, 4, c, 5), cublasDtrmm_v2(H, CUBLAS_SIDE_LEFT, UP, T, CUBLAS_DIAG_NON_UNIT, 3, 2, &p, a, 4, c, 5, c, 5))
+    SAME(cublasDtrsm('R', 'l', 'n', 'U', 3, 2, p, a, 4, c, 5), cublasDtrsm_v2(H, CUBLAS_SIDE_RIGHT, LOW, N, CUBLAS_DIAG_UNIT, 3, 2, &p, a, 4, c, 5))
+    printf("%d differences\n", differences);
+    cublasDgemm('N', 'x', 1, 1, 1, p, nullptr, 1, nullptr, 1, q, nullptr, 1);
+    cublasDscal(1, 1.0, nullptr, 0);
+    int first = cublasGetError();
+    printf("%d %d %d\n", first, cublasGetError(), cublasShutdown());
+    return cublasShutdown() != CUBLAS_STATUS_NOT_INITIALIZED;
+}
+"""
+)
+
 
 LT = r"""
 #include <cublasLt.h>
@@ -254,3 +342,17 @@ def test_numbers_of_64_bits(tmp_path: Path, run: Here) -> None:
         "4 13 349", "y 7 -7 1 25", "c 42 -32 -42 656", "d 21 28 0 -84", "least 3",
         f"{not_supported} {not_supported} {invalid}",
     ]  # fmt: skip
+
+
+def test_calls_without_handles(tmp_path: Path, run: Here) -> None:
+    """As those with one; a failure is told by the next ``cublasGetError``, once."""
+    (tmp_path / "app.cu").write_text(WITHOUT_HANDLES)
+    ran = run("app.cu", "-lcublas")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == ["1 1", "0 0", "0 differences", "7 0 0"]
+
+
+def test_one_of_both_headers(tmp_path: Path, run: Here) -> None:
+    (tmp_path / "app.cu").write_text("#include <cublas_v2.h>\n#include <cublas.h>\nint main() {}\n")
+    ran = run("app.cu")
+    assert ran.code == 2 and "both cublas.h and cublas_v2.h" in ran.err

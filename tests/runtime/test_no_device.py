@@ -95,13 +95,13 @@ def of_libraries(clang: Clang) -> set[str]:
     command = [*clang.command, *clang.header_flags, "-isystem", str(HEADERS), "-x", "c++", "-E", "-P", "-"]
     text = subprocess.run(
         command,
-        input="#include <cublasLt.h>\n#include <cufftXt.h>\n#include <curand.h>\n#include <cusparse.h>\n#include <cusolverDn.h>\n#include <nccl.h>\n#include <cuda.h>\n#include <nvrtc.h>\n",
+        input="#include <cublas.h>\n#include <cublasLt.h>\n#include <cufftXt.h>\n#include <curand.h>\n#include <cusparse.h>\n#include <cusolverDn.h>\n#include <nccl.h>\n#include <cuda.h>\n#include <nvrtc.h>\n",
         capture_output=True,
         text=True,
         check=True,
     ).stdout
     # Those with 64-bit numbers are made of others, in the header.
-    of_status = r"(?<!static inline )\b(?:cu(?:blas|solver|sparse)Status_t|cufftResult|curandStatus_t|cusparse\w+_t|size_t|char \*) ?(cu(?:blas|fft|rand|solver|sparse)\w+)\("
+    of_status = r"(?<!static inline )\b(?:cu(?:blas|solver|sparse)Status_t|cufftResult|curandStatus_t|cusparse\w+_t|cublasHandle_t|size_t|char \*) ?(cu(?:blas|fft|rand|solver|sparse)\w+)\("
     found = set(re.findall(of_status, text))
     return found | set(
         re.findall(

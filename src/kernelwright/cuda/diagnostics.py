@@ -43,8 +43,8 @@ _HINTS: tuple[tuple[str, str], ...] = (
     (r"undeclared identifier 'noinline'", f"this clang is too old for these CUDA headers; {_BUNDLED}"),
     (r"unsupported CUDA gpu architecture", f"this clang does not know it: {_BUNDLED}, or choose another --arch"),
     (
-        r"'(cublasXt|cublas)\.h' file not found",
-        "of cuBLAS there are cublas_v2.h and cublasLt.h; docs/libraries.md says what is in it",
+        r"'cublasXt\.h' file not found",
+        "of cuBLAS there are cublas_v2.h, cublas.h and cublasLt.h; docs/libraries.md says what is in it",
     ),
     (
         r"'cufftw\.h' file not found",

@@ -1,5 +1,5 @@
 /* Handles of cuBLAS, what they hold, its status texts, and its copies. */
-#include "cublas.h"
+#include "cublas_calls.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Level 1 of cuBLAS: vectors. */
-#include "cublas.h"
+#include "cublas_calls.h"
 
 #define OF_EVERY_TYPE(L, I, T)                                                                                         \
     KW_API cublasStatus_t cublas##L##axpy_v2(cublasHandle_t handle, int n, const T *alpha, const T *x, int incx, T *y, \

@@ -1,5 +1,5 @@
 /* Level 2 of cuBLAS: a matrix and vectors. */
-#include "cublas.h"
+#include "cublas_calls.h"
 
 #define OF_EVERY_TYPE(L, T)                                                                                            \
     KW_API cublasStatus_t cublas##L##gemv_v2(cublasHandle_t handle, cublasOperation_t trans, int m, int n,             \

@@ -1,5 +1,5 @@
 /* Level 3 of cuBLAS: matrices; and what cuBLAS adds to BLAS: batches, geam, dgmm, factorisations of batches. */
-#include "cublas.h"
+#include "cublas_calls.h"
 
 /* The C++ type of the header, which C does not have. */
 typedef struct {

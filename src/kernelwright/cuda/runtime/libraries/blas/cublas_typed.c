@@ -1,5 +1,5 @@
 /* Routines of cuBLAS that take the types of their data as arguments. */
-#include "cublas.h"
+#include "cublas_calls.h"
 
 /* Bytes of a number; 0 for a type that no routine here takes. */
 static size_t size_of(cudaDataType type)

@@ -1,5 +1,5 @@
 /* cublasLt: what describes a product is kept here; the product itself is one call. */
-#include "cublas.h"
+#include "cublas_calls.h"
 #include "cublasLt.h"
 
 #include <stdlib.h>

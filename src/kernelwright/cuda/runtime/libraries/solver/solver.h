@@ -7,7 +7,7 @@
 #ifndef KERNELWRIGHT_SOLVER_H
 #define KERNELWRIGHT_SOLVER_H
 
-#include "blas/cublas.h"
+#include "blas/cublas_calls.h"
 #include "cusolverDn.h"
 
 struct cusolverDnContext {

@@ -8,8 +8,8 @@
  *         return CALL(WORD(n), SCALAR(alpha), ADDRESS(x));    // the arguments in the order of the function's own
  *     }
  */
-#ifndef KERNELWRIGHT_CUBLAS_H
-#define KERNELWRIGHT_CUBLAS_H
+#ifndef KERNELWRIGHT_CUBLAS_CALLS_H
+#define KERNELWRIGHT_CUBLAS_CALLS_H
 
 #include "cublas_api.h"
 #include "library.h"
