@@ -21,8 +21,6 @@ import re
 from collections import Counter
 from itertools import count
 
-from kernelwright.values import frozen
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -36,6 +34,7 @@ WORTH = 24
 MOST_STEPS = 12
 """Instructions that one value may cost, with what others then share."""
 
+_ENTRY = ".entry "
 _REGISTER = re.compile(r"%(?:rd|rs|rq|r|fd|f|p)\d+\b")
 _WIDTHS = {"%rd": 2, "%fd": 2, "%rq": 4, "%r": 1, "%f": 1, "%rs": 1, "%p": 0}
 _COMPUTED = re.compile(
@@ -57,59 +56,83 @@ _DECLARED = re.compile(r"^(\s*\.reg \.\w+ \s*)(%[a-z]+)<(\d+)>;")
 
 def rematerialised(ptx: str) -> str:
     """The PTX with values computed again in every kernel in which at least ``WORTH`` registers wait for their next use."""
-    if not _may_wait(ptx) or _OWN_REGISTERS.search(ptx):  # of inline PTX: they may bear the names of ours
+    parts = ptx.split(_ENTRY)
+    looked_at = [_may_wait(part) for part in parts[1:]]
+    if not any(looked_at) or _OWN_REGISTERS.search(ptx):  # of inline PTX: they may bear the names of ours
         return ptx
     from kernelwright.codegen.ptx_text import read_ptx
 
+    # The text of other kernels is left out, their lines are not: an instruction says which line it is.
+    kept = [
+        part if look else "\n" * (len((part + ".").splitlines()) - 1)
+        for part, look in zip(parts, [True, *looked_at], strict=True)
+    ]
     lines = ptx.splitlines(keepends=True)
     changed = False
-    for function in read_ptx(_LOCATION.sub("", ptx)):
+    for function in read_ptx(_LOCATION.sub("", _ENTRY.join(kept))):
         if function.kernel and len(function.blocks) > 2:
             changed |= _Kernel(function, lines).rewrite()
     return "".join(lines) if changed else ptx
 
 
-def _may_wait(ptx: str) -> bool:
+def _may_wait(kernel: str) -> bool:
     """Whether a quick look finds a block that ``WORTH`` registers only pass by, in the order of the text: few kernels have one,
     and reading PTX takes as long as some compiles."""
-    for kernel in ptx.split(".entry ")[1:]:
-        written = Counter(_COMPUTED.findall(kernel))
-        computed = {register for register, times in written.items() if times == 1}
-        blocks = [computed.intersection(_ANY.findall(block)) for block in _BLOCK.split(kernel)]
-        first: dict[str, int] = {}
-        last: dict[str, int] = {}
-        for at, registers in enumerate(blocks):
-            for register in registers:
-                first.setdefault(register, at)
-                last[register] = at
-        passing = [0] * len(blocks)
-        for register, begin in first.items():
-            for at in range(begin + 1, last[register]):
-                if register not in blocks[at]:
-                    passing[at] += _width(register)
-        if max(passing) >= WORTH:
-            return True
-    return False
+    written = Counter(_COMPUTED.findall(kernel))
+    computed = {register for register, times in written.items() if times == 1}
+    blocks = [computed.intersection(_ANY.findall(block)) for block in _BLOCK.split(kernel)]
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+    for at, registers in enumerate(blocks):
+        for register in registers:
+            first.setdefault(register, at)
+            last[register] = at
+    passing = [0] * len(blocks)
+    for register, begin in first.items():
+        for at in range(begin + 1, last[register]):
+            if register not in blocks[at]:
+                passing[at] += _width(register)
+    return max(passing) >= WORTH
 
 
-@frozen
 class _Definition:
-    """The only instruction that writes a register."""
+    """The only instruction that writes a register: its block, its number in the block, and what it computes with."""
 
-    block: int
-    place: int
-    """Its number in the block."""
-    instruction: PtxInstruction
-    operands: tuple[str, ...]
+    __slots__ = ("block", "instruction", "operands", "place")
+
+    def __init__(self, block: int, place: int, instruction: PtxInstruction) -> None:
+        self.block = block
+        self.place = place
+        self.instruction = instruction
+        self.operands = tuple(operand.strip() for operand in instruction.operands.split(",")[1:])
+
+
+class _Access:
+    """The registers that an instruction writes, and those that it reads, its guard's among them."""
+
+    __slots__ = ("is_guarded", "read", "written")
+
+    def __init__(self, instruction: PtxInstruction) -> None:
+        # What it writes is its first operand, unless that is an address. Too many rather than too few.
+        text = instruction.operands.lstrip()
+        found = _REGISTER.findall(text)
+        writes = 0
+        if not text.startswith("["):
+            first = text[: text.index("}")] if text.startswith("{") and "}" in text else text.partition(",")[0]
+            writes = len(_REGISTER.findall(first))
+        self.written = found[:writes]
+        self.read = found[writes:] + (_REGISTER.findall(instruction.guard) if instruction.guard else [])
+        self.is_guarded = bool(instruction.guard)
 
 
 class _Kernel:
     def __init__(self, function: PtxFunction, lines: list[str]) -> None:
         self.blocks = function.blocks
         self.lines = lines
-        self.definitions = _definitions(function)
-        self.uses = _uses(function)
-        self.live_in, self.live_out, self.peaks = _liveness(function)
+        accesses = [[_Access(instruction) for instruction in block.instructions] for block in function.blocks]
+        self.definitions = _definitions(function, accesses)
+        self.uses = _uses(accesses)
+        self.live_in, self.live_out, self.peaks = _liveness(function, accesses)
         self.full = [at for at, peak in enumerate(self.peaks) if peak > ROOM]
         self.depths = _depths(function)
         self.index = {block.label: at for at, block in enumerate(function.blocks)}
@@ -257,8 +280,7 @@ def _renamed(line: str, names: Mapping[str, str]) -> str:
 
 
 def _width(register: str) -> int:
-    kind = _KIND.match(register)
-    return _WIDTHS[kind[0]] if kind else 0
+    return _WIDTHS[register.rstrip("0123456789")]
 
 
 def _is_pure(definition: _Definition) -> bool:
@@ -269,54 +291,37 @@ def _is_pure(definition: _Definition) -> bool:
     )
 
 
-def _written(instruction: PtxInstruction) -> list[str]:
-    """The registers an instruction writes: its first operand, unless that is an address. Too many rather than too few."""
-    text = instruction.operands.lstrip()
-    if text.startswith("["):
-        return []
-    first = text[: text.index("}")] if text.startswith("{") and "}" in text else text.partition(",")[0]
-    return _REGISTER.findall(first)
-
-
-def _read(instruction: PtxInstruction) -> list[str]:
-    written = _written(instruction)
-    found = _REGISTER.findall(instruction.operands)
-    rest = found[len(written) :] if found[: len(written)] == written else found
-    return rest + _REGISTER.findall(instruction.guard)
-
-
-def _definitions(function: PtxFunction) -> dict[str, _Definition]:
+def _definitions(function: PtxFunction, accesses: list[list[_Access]]) -> dict[str, _Definition]:
     """By register, for those that one instruction alone writes."""
     found: dict[str, _Definition | None] = {}
     for at, block in enumerate(function.blocks):
-        for place, instruction in enumerate(block.instructions):
-            for register in _written(instruction):
-                operands = tuple(o.strip() for o in instruction.operands.split(",")[1:])
-                found[register] = None if register in found else _Definition(at, place, instruction, operands)
+        for place, (instruction, access) in enumerate(zip(block.instructions, accesses[at], strict=True)):
+            for register in access.written:
+                found[register] = None if register in found else _Definition(at, place, instruction)
     return {register: definition for register, definition in found.items() if definition}
 
 
-def _uses(function: PtxFunction) -> dict[str, set[int]]:
+def _uses(accesses: list[list[_Access]]) -> dict[str, set[int]]:
     found: dict[str, set[int]] = {}
-    for at, block in enumerate(function.blocks):
-        for instruction in block.instructions:
-            for register in _read(instruction):
+    for at, block in enumerate(accesses):
+        for access in block:
+            for register in access.read:
                 found.setdefault(register, set()).add(at)
     return found
 
 
-def _liveness(function: PtxFunction) -> tuple[list[set[str]], list[set[str]], list[int]]:
+def _liveness(function: PtxFunction, accesses: list[list[_Access]]) -> tuple[list[set[str]], list[set[str]], list[int]]:
     """What is alive where each block begins and ends, and the most registers of 32 bits that are alive in it."""
     index = {block.label: at for at, block in enumerate(function.blocks)}
     read_first: list[set[str]] = []
     written: list[set[str]] = []
-    for block in function.blocks:
+    for block in accesses:
         reads: set[str] = set()
         writes: set[str] = set()
-        for instruction in block.instructions:
-            reads |= set(_read(instruction)) - writes
-            if not instruction.guard:
-                writes |= set(_written(instruction))
+        for access in block:
+            reads.update(register for register in access.read if register not in writes)
+            if not access.is_guarded:
+                writes.update(access.written)
         read_first.append(reads)
         written.append(writes)
     live_in = [set(reads) for reads in read_first]
@@ -329,23 +334,23 @@ def _liveness(function: PtxFunction) -> tuple[list[set[str]], list[set[str]], li
             if new != live_in[at]:
                 live_in[at], changed = new, True
     live_out = [_alive_behind(block, live_in, index) for block in function.blocks]
-    return live_in, live_out, [_peak(block, out) for block, out in zip(function.blocks, live_out, strict=True)]
+    return live_in, live_out, [_peak(block, out) for block, out in zip(accesses, live_out, strict=True)]
 
 
 def _alive_behind(block: PtxBlock, live_in: list[set[str]], index: Mapping[str, int]) -> set[str]:
     return set().union(*(live_in[index[label]] for label in block.successors))
 
 
-def _peak(block: PtxBlock, alive: set[str]) -> int:
+def _peak(block: list[_Access], alive: set[str]) -> int:
     alive = set(alive)
     held = most = sum(map(_width, alive))
-    for instruction in reversed(block.instructions):
-        if not instruction.guard:
-            for register in _written(instruction):
+    for access in reversed(block):
+        if not access.is_guarded:
+            for register in access.written:
                 if register in alive:
                     alive.discard(register)
                     held -= _width(register)
-        for register in _read(instruction):
+        for register in access.read:
             if register not in alive:
                 alive.add(register)
                 held += _width(register)
