@@ -98,7 +98,9 @@ def test_times_are_those_of_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_programs_that_are_hard_to_compile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked: list[list[str]] = []
 
-    def timed(files: list[Path], flags: list[str], nvcc: str | None, repeat: int) -> dict[str, tuple[float, float]]:
+    def timed(
+        files: list[Path], flags: list[str], kw: Path, nvcc: str | None, repeat: int
+    ) -> dict[str, tuple[float, float]]:
         assert all(file.is_file() for file in files)
         asked.append(flags)
         return {"nvcc": (2.0, 2.0), "first": (3.0, 3.0), "cold": (1.0, 1.5), "cached": (0.1, 0.1)}
@@ -106,7 +108,7 @@ def test_programs_that_are_hard_to_compile(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setattr(heavy, "against_nvcc", timed)
     monkeypatch.setattr(heavy, "eigen_headers", lambda: None)
     result = Measured("compile")
-    heavy.add_heavy(result, "nvcc", silent)
+    heavy.add_heavy(result, tmp_path / "kw", "nvcc", silent)
     assert [row["hard to compile"] for row in result.rows] == ["like SHOC's"] and "cmeel-eigen" in result.notes[0]
     assert (
         result.rows[0]["cold / nvcc"],
@@ -114,7 +116,7 @@ def test_programs_that_are_hard_to_compile(monkeypatch: pytest.MonkeyPatch, tmp_
         result.rows[0]["cached / nvcc"],
     ) == (0.5, 0.75, 0.05)
     monkeypatch.setattr(heavy, "eigen_headers", lambda: tmp_path)
-    heavy.add_heavy(result, "nvcc", silent)
+    heavy.add_heavy(result, tmp_path / "kw", "nvcc", silent)
     assert result.rows[-1]["hard to compile"] == "Eigen's tensors" and f"-I{tmp_path}" in asked[-1]
 
 

@@ -18,7 +18,7 @@ EIGEN = ("cmeel.prefix", "include", "eigen3")
 ROUNDS = 3
 
 
-def add_heavy(result: Measured, nvcc: str | None, say: Say) -> None:
+def add_heavy(result: Measured, kw: Path, nvcc: str | None, say: Say) -> None:
     """Adds a row for each program."""
     eigen = eigen_headers()
     if eigen is None:
@@ -28,7 +28,7 @@ def add_heavy(result: Measured, nvcc: str | None, say: Say) -> None:
         programs.append(("Eigen's tensors", [KERNELS / "eigen_tensors.cu"], ["-std=c++17", f"-I{eigen}"]))
     for name, files, flags in programs:
         say(f"compile time: {name}")
-        times = against_nvcc(files, flags, nvcc, ROUNDS)
+        times = against_nvcc(files, flags, kw, nvcc, ROUNDS)
         row: Row = {"hard to compile": name, "files": len(files)}
         row |= {f"{key} ms": round(1000 * wall, 1) for key, (wall, _) in times.items()}
         if "nvcc" in times:

@@ -1,21 +1,23 @@
 """CUDA to PTX: our time against ``nvcc -ptx`` side by side, our stages apart, programs that are hard to compile (``heavy.py``), our
 machine code beside nvcc's (``machine_code.py``), and what each optimisation is worth (``effects.py``).
 
-Promises: at most half of nvcc's wall time with a cold cache, at most a tenth from the cache, one process per file; every
-output accepted by ptxas for three architectures. Processor time is shown beside the wall time: we use two processors where
-there are two, and the ratio of processor times holds on a machine that is busy, too.
+Promises: at most half of nvcc's wall time with a cold cache, at most a tenth from the cache, one process per file, installed without
+extras (``installation.py``); every output accepted by ptxas for three architectures. Processor time is shown beside the wall time: we
+use two processors where there are two, and the ratio of processor times holds on a machine that is busy, too.
 """
 
 from __future__ import annotations
 
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from kernelwright.bench.compile.effects import add_effects
 from kernelwright.bench.compile.heavy import add_heavy
+from kernelwright.bench.compile.installation import extras_in_words, without_extras
 from kernelwright.bench.compile.machine_code import SHOWN, compare, program_files, suite_files
 from kernelwright.bench.compile.times import ARCH, PROCESSOR, Times, against_nvcc, ratio, total
 from kernelwright.bench.result import Measured, Row, Say, toolkit_versions
@@ -34,12 +36,24 @@ def measure(quick: bool, say: Say) -> Measured:
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         result.notes.append("nvcc is not on this machine: no comparison")
+    with tempfile.TemporaryDirectory() as scratch:
+        kw = without_extras(Path(scratch) / "installation")
+        result.notes.append(extras_in_words(kw))
+        _add_programs(result, names, kw, nvcc, 2 if quick else 5, say)
+        add_heavy(result, kw, nvcc, say)
+    compare(suite_files(names), result, say)
+    add_effects(suite_files(names), result, say)
+    return result
+
+
+def _add_programs(result: Measured, names: Sequence[str], kw: Path, nvcc: str | None, repeat: int, say: Say) -> None:
+    """Adds a row for each program of the suite, and what is promised of them together."""
     totals: dict[str, Times] = {}
     accepted = tried = 0
     for name in names:
         say(name)
         program = load(name)
-        times = against_nvcc(_cuda_files(program), program.flags, nvcc, 2 if quick else 5)
+        times = against_nvcc(_cuda_files(program), program.flags, kw, nvcc, repeat)
         for key, value in times.items():
             totals[key] = total([totals[key], value] if key in totals else [value])
         ok, all_of_them = _accepted(program)
@@ -61,10 +75,6 @@ def measure(quick: bool, say: Say) -> Measured:
     result.at_most("wall time, cold cache, over nvcc's", ratio(totals, "cold") if nvcc else None, 0.5)
     result.at_most("wall time from the cache over nvcc's", ratio(totals, "cached") if nvcc else None, 0.1)
     result.at_least("share of outputs ptxas accepts", accepted / tried if tried else None, 1.0)
-    add_heavy(result, nvcc, say)
-    compare(suite_files(names), result, say)
-    add_effects(suite_files(names), result, say)
-    return result
 
 
 def measure_programs(places: Sequence[Path], say: Say) -> Measured:

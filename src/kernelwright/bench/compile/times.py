@@ -6,7 +6,6 @@ import os
 import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -48,11 +47,11 @@ def ratio(times: dict[str, Times], ours: str, kind: int = WALL) -> float:
     return round(times[ours][kind] / times["nvcc"][kind], 3)
 
 
-def against_nvcc(files: Sequence[Path], flags: Sequence[str], nvcc: str | None, repeat: int) -> dict[str, Times]:
+def against_nvcc(
+    files: Sequence[Path], flags: Sequence[str], kw: Path, nvcc: str | None, repeat: int
+) -> dict[str, Times]:
     """All of some CUDA files, one process per file: nvcc, ours with three states of the cache; medians of rounds with one run of each, so
-    that noise hits all alike. ``flags`` are those of both compilers."""
-    kw = str(Path(sys.executable).with_name("kw"))
-    ours = [kw] if Path(kw).exists() else [sys.executable, "-m", "kernelwright"]
+    that noise hits all alike. ``flags`` are those of both compilers, ``kw`` is our command."""
     # An installation has its modules compiled; a working tree compiles them in its first run, unless it is told not to.
     plain = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     with tempfile.TemporaryDirectory() as scratch:
@@ -64,7 +63,7 @@ def against_nvcc(files: Sequence[Path], flags: Sequence[str], nvcc: str | None, 
             for file in files:
                 if kept is not None and cache.is_dir():
                     _lose(cache, kept)
-                command = [*ours, "compile", str(file), "-o", str(out / f"{file.stem}.ptx"), "--arch", ARCH]
+                command = [str(kw), "compile", str(file), "-o", str(out / f"{file.stem}.ptx"), "--arch", ARCH]
                 times.append(timed([*command, *flags], {**plain, "KERNELWRIGHT_CACHE": str(cache)}))
             return total(times)
 
