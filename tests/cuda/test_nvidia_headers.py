@@ -382,10 +382,12 @@ def test_curand_where_nvidias_is_not_installed_and_accesses_that_clangs_wrapper_
         np.testing.assert_array_equal(mine, other)
 
 
-def test_cublas_by_its_other_name(extra: None, tmp_path: Path) -> None:
-    text = (
-        "#include <cublas_api.h>\nint main() { cublasHandle_t h; return cublasCreate_v2(&h) == CUBLAS_STATUS_SUCCESS; }"
-    )
+@pytest.mark.parametrize(
+    ("header", "call"),
+    [("cublas_api.h", "cublasHandle_t h; return cublasCreate_v2(&h)"), ("cublas.h", "cublasInit(); return cublasGetError()")],
+)  # fmt: skip
+def test_cublas_by_its_other_names(extra: None, tmp_path: Path, header: str, call: str) -> None:
+    text = f"#include <{header}>\nint main() {{ {call} == CUBLAS_STATUS_SUCCESS; }}"
     assert program(tmp_path, text, NVIDIA).kernels == ()
 
 
