@@ -66,6 +66,12 @@ def test_what_is_said(said: str, kind: type[Exception], message: str, hint: str)
     assert hint in (error.hint or "")
 
 
+@pytest.mark.parametrize("name", ["__shfl", "__shfl_xor", "__any", "__ballot"])
+def test_shuffles_and_votes_of_before_volta(tmp_path: Path, name: str) -> None:
+    error = explain(f"a.cu:1:5: error: use of undeclared identifier '{name}'\n", tmp_path / "a.cu")
+    assert "takes the mask of the lanes" in (error.hint or "")
+
+
 @pytest.mark.parametrize(
     ("ir", "name"),
     [

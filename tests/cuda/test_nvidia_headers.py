@@ -384,10 +384,11 @@ def test_curand_where_nvidias_is_not_installed_and_accesses_that_clangs_wrapper_
 
 @pytest.mark.parametrize(
     ("header", "call"),
-    [("cublas_api.h", "cublasHandle_t h; return cublasCreate_v2(&h)"), ("cublas.h", "cublasInit(); return cublasGetError()")],
+    [("cublas_api.h", "cublasHandle_t h; return cublasCreate_v2(&h)"), ("cublas.h", "cublasInit(); return cublasGetError()"),
+     ("cusparse_v2.h", "cusparseHandle_t h; return cusparseCreate(&h)")],
 )  # fmt: skip
-def test_cublas_by_its_other_names(extra: None, tmp_path: Path, header: str, call: str) -> None:
-    text = f"#include <{header}>\nint main() {{ {call} == CUBLAS_STATUS_SUCCESS; }}"
+def test_libraries_by_their_other_names(extra: None, tmp_path: Path, header: str, call: str) -> None:
+    text = f"#include <{header}>\nint main() {{ {call} != 0; }}"
     assert program(tmp_path, text, NVIDIA).kernels == ()
 
 

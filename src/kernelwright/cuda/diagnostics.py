@@ -75,6 +75,10 @@ _HINTS: tuple[tuple[str, str], ...] = (
         r"(undeclared identifier|unknown type name) '(CU(device|deviceptr|context|module|function|stream|event|result)|cu[A-Z]\w*)'",
         "cuda.h declares what there is of the driver API: include it, or call the runtime's function instead",
     ),
+    (
+        r"undeclared identifier '__(shfl(_up|_down|_xor)?|any|all|ballot)'",
+        "CUDA has it no more: with _sync behind its name it takes the mask of the lanes that take part first, as 0xffffffff",
+    ),
     (r"unknown type name 'constexpr'", "CUDA needs C++11 or later: leave out -std, or give -std=c++17"),
     (
         r"initialization is not supported for __shared__",

@@ -6,10 +6,9 @@
 #include <utility>
 
 #include "../kernelwright_cuda.h"
+#include "thread_scope.h"
 
 namespace cuda {
-
-enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block, thread_scope_thread };
 
 // A size that is a multiple of `Alignment`, as the addresses of what is copied are.
 template <size_t Alignment> struct aligned_size_t {

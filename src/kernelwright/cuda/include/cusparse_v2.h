@@ -1,0 +1,3 @@
+/* The older name of cusparse.h, which NVIDIA keeps. */
+#pragma once
+#include "cusparse.h"
