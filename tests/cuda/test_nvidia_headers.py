@@ -349,7 +349,7 @@ def test_parts_of_cub_that_are_not_ours_point_there_too(tmp_path: Path, name: st
     )
 
 
-@pytest.mark.parametrize("header", ["cuda/std/atomic", "nv/target", "cuda_fp4.h", "cuda/atomic"])
+@pytest.mark.parametrize("header", ["cuda/std/complex", "nv/target", "cuda_fp4.h", "cuda/semaphore"])
 def test_other_headers_of_nvidias_point_there_too(tmp_path: Path, header: str) -> None:
     assert "--headers nvidia" in str(compile_error(tmp_path, f"#include <{header}>\n").hint)
 
