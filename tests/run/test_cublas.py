@@ -94,6 +94,10 @@ int main()
     auto h = give<__half>({__float2half(1.f), __float2half(2.f), __float2half(3.f), __float2half(4.f)});
     auto f = give<float>({0, 0, 0, 0});
     float alpha = 0.5f, beta = 0;
+    auto z = give<cuDoubleComplex>({{1, 2}, {3, -1}});
+    cuDoubleComplex i = {0, 1}, none = {0, 0};
+    printf("%d\n", cublasZgemm3m(handle, CUBLAS_OP_C, CUBLAS_OP_N, 1, 1, 2, &i, z, 2, z, 2, &none, z, 1));
+    show("gemm3m", (double *)z, 2);
     printf("%d\n", cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &alpha, h, CUDA_R_16F, 2, h, CUDA_R_16F, 2, &beta, f,
                                 CUDA_R_32F, 2, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
     show("gemmEx", f, 4);
@@ -292,6 +296,8 @@ def test_level_2_and_3_with_kernels_between(tmp_path: Path, run: Here) -> None:
         "trsv 0.333333 0.142857",
         "gemm " + " ".join(f"{s:g}" for s in squares),
         "trsm " + " ".join(f"{s:g}" for s in solved),
+        "0",
+        "gemm3m 0 15",
         "0",
         "gemmEx 3.5 5 7.5 11",
         "0",

@@ -132,6 +132,19 @@ cublasStatus_t cublasGetMatrixAsync(int rows, int cols, int elemSize, const void
 #include "kernelwright/cublas_declarations.h"
 #include "kernelwright/cublas_64.h"
 
+/* Products of complex matrices by three real ones: the same numbers but for rounding. */
+#define KW_GEMM_3M(L, T)                                                                                           \
+    static inline cublasStatus_t cublas##L##gemm3m(cublasHandle_t handle, cublasOperation_t transa,               \
+                                                   cublasOperation_t transb, int m, int n, int k, const T *alpha, \
+                                                   const T *A, int lda, const T *B, int ldb, const T *beta, T *C, \
+                                                   int ldc)                                                       \
+    {                                                                                                              \
+        return cublas##L##gemm_v2(handle, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);           \
+    }
+KW_GEMM_3M(C, cuComplex)
+KW_GEMM_3M(Z, cuDoubleComplex)
+#undef KW_GEMM_3M
+
 #if defined(__cplusplus)
 }
 
