@@ -56,6 +56,9 @@ __host__ __device__ double *all(double *out)
     cuda::atomic_thread_fence(cuda::memory_order_seq_cst, cuda::thread_scope_device);
     place.wait(nullptr);
     place.notify_all();
+    volatile cuda::atomic<int, cuda::thread_scope_block> twice(4);
+    twice = 5;
+    *out++ = twice.fetch_add(1) + twice;
     return out;
 }
 __global__ void once(double *out, int *n) { *n = int(all(out) - out); }

@@ -150,34 +150,36 @@ KW_FETCH(max, KW_OF_WORDS(T))
 template <class Self, class T, thread_scope Scope> class atomic_methods {
     typedef typename difference_of<T>::type difference;
     static constexpr int scope = number_of(Scope);
-    KW_METHOD T *at() const { return static_cast<const Self *>(this)->address(); }
+    KW_METHOD T *at() const volatile {
+        return const_cast<const Self *>(static_cast<const volatile Self *>(this))->address();
+    }
 
 public:
     typedef T value_type;
     static constexpr bool is_always_lock_free = sizeof(T) <= 8;
 
-    KW_METHOD bool is_lock_free() const { return is_always_lock_free; }
-    KW_METHOD T load(memory_order order = memory_order_seq_cst) const { return details::load(at(), order, scope); }
-    KW_METHOD void store(T value, memory_order order = memory_order_seq_cst) const {
+    KW_METHOD bool is_lock_free() const volatile { return is_always_lock_free; }
+    KW_METHOD T load(memory_order order = memory_order_seq_cst) const volatile { return details::load(at(), order, scope); }
+    KW_METHOD void store(T value, memory_order order = memory_order_seq_cst) const volatile {
         details::store(at(), value, order, scope);
     }
-    KW_METHOD T exchange(T value, memory_order order = memory_order_seq_cst) const {
+    KW_METHOD T exchange(T value, memory_order order = memory_order_seq_cst) const volatile {
         return details::exchange(at(), value, order, scope);
     }
-    KW_METHOD bool compare_exchange_strong(T &expected, T value, memory_order success, memory_order failure) const {
+    KW_METHOD bool compare_exchange_strong(T &expected, T value, memory_order success, memory_order failure) const volatile {
         return details::compare_exchange(at(), expected, value, success, failure, scope);
     }
-    KW_METHOD bool compare_exchange_strong(T &expected, T value, memory_order order = memory_order_seq_cst) const {
+    KW_METHOD bool compare_exchange_strong(T &expected, T value, memory_order order = memory_order_seq_cst) const volatile {
         return compare_exchange_strong(expected, value, order, without_release(order));
     }
-    KW_METHOD bool compare_exchange_weak(T &expected, T value, memory_order success, memory_order failure) const {
+    KW_METHOD bool compare_exchange_weak(T &expected, T value, memory_order success, memory_order failure) const volatile {
         return compare_exchange_strong(expected, value, success, failure);
     }
-    KW_METHOD bool compare_exchange_weak(T &expected, T value, memory_order order = memory_order_seq_cst) const {
+    KW_METHOD bool compare_exchange_weak(T &expected, T value, memory_order order = memory_order_seq_cst) const volatile {
         return compare_exchange_strong(expected, value, order);
     }
 #define KW_FETCH(name, U)                                                              \
-    KW_METHOD T fetch_##name(U by, memory_order order = memory_order_seq_cst) const { \
+    KW_METHOD T fetch_##name(U by, memory_order order = memory_order_seq_cst) const volatile { \
         return details::fetch_##name(at(), by, order, scope);                          \
     }
     KW_FETCH(add, difference)
@@ -189,7 +191,7 @@ public:
     KW_FETCH(max, T)
 #undef KW_FETCH
     // Until the word is another: by looking again.
-    KW_METHOD void wait(T old, memory_order order = memory_order_seq_cst) const {
+    KW_METHOD void wait(T old, memory_order order = memory_order_seq_cst) const volatile {
         while (load(order) == old) {
 #if !defined(__CUDA_ARCH__)
             sched_yield();
@@ -198,19 +200,19 @@ public:
 #endif
         }
     }
-    KW_METHOD void notify_one() const {}
-    KW_METHOD void notify_all() const {}
+    KW_METHOD void notify_one() const volatile {}
+    KW_METHOD void notify_all() const volatile {}
 
-    KW_METHOD operator T() const { return load(); }
-    KW_METHOD T operator++(int) const { return fetch_add(1); }
-    KW_METHOD T operator--(int) const { return fetch_sub(1); }
-    KW_METHOD T operator++() const { return fetch_add(1) + 1; }
-    KW_METHOD T operator--() const { return fetch_sub(1) - 1; }
-    KW_METHOD T operator+=(difference by) const { return fetch_add(by) + by; }
-    KW_METHOD T operator-=(difference by) const { return fetch_sub(by) - by; }
-    KW_METHOD T operator&=(T by) const { return fetch_and(by) & by; }
-    KW_METHOD T operator|=(T by) const { return fetch_or(by) | by; }
-    KW_METHOD T operator^=(T by) const { return fetch_xor(by) ^ by; }
+    KW_METHOD operator T() const volatile { return load(); }
+    KW_METHOD T operator++(int) const volatile { return fetch_add(1); }
+    KW_METHOD T operator--(int) const volatile { return fetch_sub(1); }
+    KW_METHOD T operator++() const volatile { return fetch_add(1) + 1; }
+    KW_METHOD T operator--() const volatile { return fetch_sub(1) - 1; }
+    KW_METHOD T operator+=(difference by) const volatile { return fetch_add(by) + by; }
+    KW_METHOD T operator-=(difference by) const volatile { return fetch_sub(by) - by; }
+    KW_METHOD T operator&=(T by) const volatile { return fetch_and(by) & by; }
+    KW_METHOD T operator|=(T by) const volatile { return fetch_or(by) | by; }
+    KW_METHOD T operator^=(T by) const volatile { return fetch_xor(by) ^ by; }
 };
 
 }  // namespace details
@@ -245,7 +247,7 @@ public:
     KW_METHOD constexpr atomic(T value) : word(value) {}
     atomic(const atomic &) = delete;
     atomic &operator=(const atomic &) = delete;
-    KW_METHOD T operator=(T value) {
+    KW_METHOD T operator=(T value) volatile {
         this->store(value);
         return value;
     }
