@@ -156,34 +156,39 @@ static std::vector<double> got(const double *at)
     cublasGetVector(24, sizeof(double), at, 1, v.data(), 1);
     return v;
 }
-/* The call without a handle and that with one do the same to the three arrays a, x and c. */
-#define SAME(old, with)                                                                 \
-    {                                                                                   \
-        double *a = fresh(), *x = fresh() + 3, *c = fresh() + 1, *r = fresh();          \
-        old;                                                                            \
-        auto x1 = got(x - 3), c1 = got(c - 1), r1 = got(r);                             \
-        a = fresh(), x = fresh() + 3, c = fresh() + 1, r = fresh();                     \
-        if (with) printf("%s fails\n", #with);                                          \
-        compare(#old, x1, got(x - 3)), compare(#old, c1, got(c - 1)), compare(#old, r1, got(r)); \
-        if (x1 == got(fresh()) && c1 == x1 && r1 == x1) printf("%s does nothing\n", #old); \
+typedef int Call(double *a, double *x, double *c, double *r);
+/* The call without a handle and that with one do the same to the arrays x, c and r. */
+static void same(const char *what, Call *old, Call *with)
+{
+    std::vector<double> after[2][3], before = got(fresh());
+    Call *calls[2] = {old, with};
+    for (int i = 0; i < 2; i++) {
+        double *x = fresh(), *c = fresh(), *r = fresh();
+        if (calls[i](fresh(), x + 3, c + 1, r)) printf("%s fails\n", what);
+        after[i][0] = got(x), after[i][1] = got(c), after[i][2] = got(r);
     }
+    for (int i = 0; i < 3; i++) compare(what, after[0][i], after[1][i]);
+    if (after[0][0] == before && after[0][1] == before && after[0][2] == before) printf("%s does nothing\n", what);
+}
+#define CALL(...) [](double *a, double *x, double *c, double *r) -> int { return __VA_ARGS__; }
+#define SAME(old, with) same(#old, CALL((old, 0)), CALL(with));
 static void put(double *at, double v) { cudaMemcpy(at, &v, sizeof v, cudaMemcpyHostToDevice); }
 static void put(double *at, int v) { put(at, (double)v); }
 static void put(double *at, Z v) { cudaMemcpy(at, &v, sizeof v, cudaMemcpyHostToDevice); }
-#define ANSWER(T, call) ([&] { T out; int s = call; put(r, out); return s; }())
+#define ANSWER(T, call) [=] { T out; int s = call; put(r, out); return s; }()
 #define H cublasGetCurrentCtx()
 #define N CUBLAS_OP_N
 #define T CUBLAS_OP_T
 #define UP CUBLAS_FILL_MODE_UPPER
 #define LOW CUBLAS_FILL_MODE_LOWER
+static double p = 3, q = 0.5;
+static Z zp = {3, 1}, zq = {0.5, -2};
 int main()
 {
     double *d;
     printf("%d %d\n", cublasAlloc(4, 8, (void **)&d), (cublasDscal(1, 2.0, nullptr, 1), cublasGetError()));
     cublasInit();
     printf("%d %d\n", cublasAlloc(24, 8, (void **)&d), cublasFree(d));
-    double p = 3, q = 0.5;
-    Z zp = {3, 1}, zq = {0.5, -2};
     SAME(cublasDaxpy(3, p, a, 2, c, 3), cublasDaxpy_v2(H, 3, &p, a, 2, c, 3))
     SAME(cublasZscal(2, zp, (Z *)c, 2), cublasZscal_v2(H, 2, &zp, (Z *)c, 2))
     SAME(cublasZdscal(2, p, (Z *)c, 2), cublasZdscal_v2(H, 2, &p, (Z *)c, 2))
