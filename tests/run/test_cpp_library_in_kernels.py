@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from kernelwright.cuda.toolkit import wheel_headers
-from kernelwright.errors import KernelwrightError
+from tests.nvidia_extra import needs_nvidias_headers
 
 from .conftest import Here
 
@@ -50,11 +47,13 @@ def test_names_of_the_library(tmp_path: Path, run: Here) -> None:
     (tmp_path / "app.cu").write_text(PROGRAM)
     ran = run("app.cu", "-std=c++20")
     assert (ran.code, ran.out.split()) == (0, ["10.5", "20", "14", "-1", "6", "37", "1", "1", "8", "6", "19"]), ran.err
-    try:
-        wheel_headers()
-    except KernelwrightError:
-        pytest.skip("NVIDIA's headers are not installed")
-    assert run("app.cu", "-std=c++20", "--headers", "nvidia").out == ran.out
+
+
+def test_with_nvidias_headers_the_numbers_are_the_same(tmp_path: Path, run: Here) -> None:
+    needs_nvidias_headers()
+    (tmp_path / "app.cu").write_text(PROGRAM)
+    ours, theirs = run("app.cu", "-std=c++20"), run("app.cu", "-std=c++20", "--headers", "nvidia")
+    assert theirs.code == 0 and theirs.out == ours.out, theirs.err
 
 
 def test_headers_that_need_a_newer_standard_are_empty_before(tmp_path: Path, run: Here) -> None:

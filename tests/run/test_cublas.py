@@ -187,7 +187,10 @@ int main()
 {
     double *d;
     printf("%d %d\n", cublasAlloc(4, 8, (void **)&d), (cublasDscal(1, 2.0, nullptr, 1), cublasGetError()));
+    cublasDscal(1, 2.0, nullptr, 1);
     cublasInit();
+    cublasDgemm('N', 'x', 1, 1, 1, p, nullptr, 1, nullptr, 1, q, nullptr, 1);
+    printf("the last of two: %d\n", cublasGetError());
     printf("%d %d\n", cublasAlloc(24, 8, (void **)&d), cublasFree(d));
     SAME(cublasDaxpy(3, p, a, 2, c, 3), cublasDaxpy_v2(H, 3, &p, a, 2, c, 3))
     SAME(cublasZscal(2, zp, (Z *)c, 2), cublasZscal_v2(H, 2, &zp, (Z *)c, 2))
@@ -360,7 +363,7 @@ def test_calls_without_handles(tmp_path: Path, run: Here) -> None:
     (tmp_path / "app.cu").write_text(WITHOUT_HANDLES)
     ran = run("app.cu", "-lcublas")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.splitlines() == ["1 1", "0 0", "0 differences", "7 0 0"]
+    assert ran.out.splitlines() == ["1 1", "the last of two: 7", "0 0", "0 differences", "7 0 0"]
 
 
 def test_one_of_both_headers(tmp_path: Path, run: Here) -> None:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from kernelwright.cuda.toolkit import wheel_headers
-from kernelwright.errors import KernelwrightError
+from tests.nvidia_extra import needs_nvidias_headers
 
 from .conftest import Here
 
@@ -111,9 +108,10 @@ def test_every_operation_in_kernels_and_on_the_host(tmp_path: Path, run: Here) -
     ints = "2 40 7 16 13 25 24 30 30 30"  # worked out by hand
     assert numbers.startswith(f"{ints} {ints} {ints} {ints} ")
     assert together == "192 383 128 128 128 96 97 98 99"
-    try:
-        wheel_headers()
-    except KernelwrightError:
-        pytest.skip("NVIDIA's headers are not installed")
-    theirs = run("app.cu", "-std=c++17", "--headers", "nvidia")
-    assert theirs.code == 0 and theirs.out == ran.out, theirs.err
+
+
+def test_with_nvidias_headers_the_numbers_are_the_same(tmp_path: Path, run: Here) -> None:
+    needs_nvidias_headers()
+    (tmp_path / "app.cu").write_text(PROGRAM)
+    ours, theirs = run("app.cu", "-std=c++17"), run("app.cu", "-std=c++17", "--headers", "nvidia")
+    assert theirs.code == 0 and theirs.out == ours.out, theirs.err

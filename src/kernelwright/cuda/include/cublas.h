@@ -1,6 +1,6 @@
 /* cuBLAS as programs called it before CUDA 4: without handles, scalars by value, results returned, options as letters ('N',
    'T', 'U', ...). Each function is that of cublas_api.h, called with a handle that cublasInit makes; cublasGetError says what
-   went wrong since it was asked last. As with NVIDIA's, either this header or cublas_v2.h. */
+   went wrong last since it was asked. As with NVIDIA's, either this header or cublas_v2.h. */
 #pragma once
 #if defined(CUBLAS_V2_H_)
 #error "It is an error to include both cublas.h and cublas_v2.h"
@@ -24,7 +24,7 @@ cublasStatus_t cublasAlloc(int n, int elemSize, void **devicePtr);
 cublasStatus_t cublasFree(void *devicePtr);
 /* That of cublasInit, with which calls of both kinds can be mixed; null before it. */
 cublasHandle_t cublasGetCurrentCtx(void);
-/* Ours: remembers the first failure for cublasGetError. */
+/* Ours: remembers a failure for cublasGetError. */
 void kw_cublas_remember(cublasStatus_t status);
 /* Ours: letters of BLAS, of either case; of others values that every routine refuses. */
 cublasOperation_t kw_cublas_operation(char letter);

@@ -27,11 +27,6 @@ template <thread_scope Scope> KW_DEVICE void fence() {
     else if (Scope == thread_scope_system)
         __threadfence_system();
 }
-KW_DEVICE void let_others_run() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
-    __nanosleep(20);
-#endif
-}
 }  // namespace details
 
 #define KW_METHOD __device__ __attribute__((always_inline, nodebug))

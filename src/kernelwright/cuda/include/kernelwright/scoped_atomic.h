@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "../kernelwright_cuda.h"
+#include "cpp_library_names.h"
 #include "thread_scope.h"
 
 #define KW_METHOD __host__ __device__ __attribute__((always_inline, nodebug))
@@ -193,10 +194,10 @@ public:
     // Until the word is another: by looking again.
     KW_METHOD void wait(T old, memory_order order = memory_order_seq_cst) const volatile {
         while (load(order) == old) {
-#if !defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__)
+            let_others_run();
+#else
             sched_yield();
-#elif __CUDA_ARCH__ >= 700
-            __nanosleep(20);
 #endif
         }
     }
@@ -264,7 +265,6 @@ KW_METHOD static inline void atomic_thread_fence(memory_order order, thread_scop
 }
 
 namespace std {
-using namespace ::std;
 using ::cuda::atomic_thread_fence;
 template <class T> using atomic = ::cuda::atomic<T, thread_scope_system>;
 template <class T> using atomic_ref = ::cuda::atomic_ref<T, thread_scope_system>;

@@ -16,7 +16,7 @@ KW_API cublasHandle_t cublasGetCurrentCtx(void)
 
 KW_API void kw_cublas_remember(cublasStatus_t status)
 {
-    if (!failure)
+    if (status)
         failure = status;
 }
 
