@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
-from kernelwright.codegen.simt.emission import warp_cooperation
+from kernelwright.codegen.simt.emission import struct_offsets, warp_cooperation
 from kernelwright.codegen.simt.emission.accesses import memory_access
 from kernelwright.codegen.simt.emission.lane_control import LaneControl
 from kernelwright.codegen.simt.emission.representation import splat
@@ -114,7 +115,25 @@ def barrier(c: LaneControl, block: Block, term: Op) -> None:
         if block in c.divergence.partial:
             bits = e.let(f"or i32 {e.let(f'load i32, ptr {pointer}')}, {bits}")
         e.line(f"store i32 {bits}, ptr {pointer}")
+    if _has_nobody_to_wait_for(c, block, term):
+        pointer = e.let(f"getelementptr i8, ptr %c, i64 {struct_offsets.CONTEXT['attention']}")
+        unwatched = e.let(f"icmp eq i32 {e.let(f'load i32, ptr {pointer}')}, 0")
+        tell = e.fresh_label("tell")
+        e.line(f"br i1 {unwatched}, label %resume{point}, label %{tell}, !prof !1")
+        e.label(tell)
     c.stop_at(point)
+
+
+def _has_nobody_to_wait_for(c: LaneControl, block: Block, term: Op) -> bool:
+    """Whether the block has one warp, whose lanes come to a barrier together: it goes on, unless somebody watches."""
+    options, detail = c.e.options, term.detail
+    return (
+        options.block is not None
+        and math.prod(options.block) <= 32
+        and not (options.split or options.checked or term.args or detail.is_grid or detail.threads)
+        and block not in c.divergence.partial
+        and not any(op.code == "arrive" for op in c.e.program.ops())
+    )
 
 
 def gather(c: LaneControl, block: Block, term: Op) -> None:

@@ -154,7 +154,7 @@ def _processor() -> tuple[str, str]:
     llvm = binding()
     features = llvm.get_host_cpu_features().flatten()
     # Whole 512-bit registers, and no hardware bfloat conversion, which drops subnormals.
-    return llvm.get_host_cpu_name(), features + ",-prefer-256-bit,-avx512bf16,-avxneconvert,-avx512fp16"
+    return llvm.get_host_cpu_name(), features + ",+fast-gather,-prefer-256-bit,-avx512bf16,-avxneconvert,-avx512fp16"
 
 
 @cache

@@ -34,11 +34,27 @@ u32 simt_distinct_sectors(const u64 *address, u32 mask, u32 bytes) {
   return n;
 }
 
-/* How many of the lanes of ``mask`` share one number, at most. */
+/* How many of the lanes of ``mask`` share one number below 2^31, at most. */
 static inline u32 most_alike(const u32 *numbers, u32 mask) {
   v32 all;
   memcpy(&all, numbers, sizeof all);
   u32 most = 0;
+#ifndef __AVX512CD__
+  if (__builtin_popcount(mask) > FEW_LANES) {
+    /* Each is compared with all others, as they come around. */
+    u32 active[WARP], around[2 * WARP];
+    ALL_LANES(l) active[l] = -(mask >> l & 1);
+    v32 lanes, same = {0}, other;
+    memcpy(&lanes, active, sizeof lanes);
+    all |= ~lanes;
+    memcpy(around, &all, sizeof all), memcpy(around + WARP, &all, sizeof all);
+    for (u32 far = 0; far < WARP; far++) {
+      memcpy(&other, around + far, sizeof other);
+      same -= (v32)(all == other);
+    }
+    return __builtin_reduce_max(same & lanes);
+  }
+#endif
   EACH_LANE(l, mask) {
     u32 n = (u32)__builtin_popcount(equal(all, numbers[l]) & mask);
     most = n > most ? n : most;
@@ -68,20 +84,22 @@ static u32 degree(const u32 *word, u32 mask) {
   return most;
 }
 #else
-#define FEW_TURNS 4
-
 static u32 degree(const u32 *word, u32 mask) {
-  u32 bank[WARP], turns = 0;
-  for (; mask && turns < FEW_TURNS; turns++) {
-    u32 served[WARP + 1], left = 0;
-    ALL_LANES(l) bank[l] = mask >> l & 1 ? word[l] & 31 : WARP;
-    ALL_LANES(l) served[bank[l]] = word[l];
-    ALL_LANES(l) left |= (u32)(served[bank[l]] != word[l]) << l;
-    mask &= left;
+  typedef u8 banks __attribute__((vector_size(WARP)));
+  v32 all;
+  memcpy(&all, word, sizeof all);
+  mask = firsts(all, mask);
+  /* Each word is compared with all others by its bank, as they come around. Those that do not count have a bank of their own. */
+  u8 around[2 * WARP];
+  banks own, other, same = {0};
+  ALL_LANES(l) around[l] = (u8)(mask >> l & 1 ? word[l] & 31 : WARP + l);
+  memcpy(&own, around, sizeof own);
+  memcpy(around + WARP, &own, sizeof own);
+  for (u32 far = 0; far < WARP; far++) {
+    memcpy(&other, around + far, sizeof other);
+    same -= (banks)(own == other);
   }
-  if (!mask) return turns;
-  ALL_LANES(l) bank[l] = word[l] & 31;
-  return turns + most_alike(bank, firsts(word, mask));
+  return __builtin_reduce_max(same);
 }
 #endif
 

@@ -7,6 +7,7 @@
 #include <immintrin.h>
 #endif
 
+typedef u32 v8 __attribute__((vector_size(32)));
 typedef u32 v32 __attribute__((vector_size(4 * WARP)));
 typedef _Bool b32 __attribute__((ext_vector_type(WARP)));
 
@@ -66,20 +67,41 @@ static inline u32 different(v32 numbers, u32 mask) {
   return (u32)__builtin_popcount(n <= 16 ? firsts_packed(packed(a, b, mask), n) : firsts_of(a, b, mask));
 }
 #else
-/* The lanes of ``mask`` whose number no earlier one has. */
-static inline u32 firsts(const u32 *numbers, u32 mask) {
+/* Up to so many lanes are looked at one after the other. */
+#define FEW_LANES 6
+
+/* The lanes of ``mask`` whose number no earlier one has. Numbers are below 2^31. */
+static inline u32 firsts(v32 numbers, u32 mask) {
+  u32 again = 0, active[WARP];
+  if (__builtin_popcount(mask) <= FEW_LANES) {
+    u32 each[WARP];
+    memcpy(each, &numbers, sizeof each);
+    EACH_LANE(l, mask) again |= equal(numbers, each[l]) & ~1u << l;
+    return mask & ~again;
+  }
+  /* Every lane is compared with those before it: they lie before it in memory. */
+  v8 row[2 * WARP / 8];
+  ALL_LANES(l) active[l] = -(mask >> l & 1);
+  v32 lanes;
+  memcpy(&lanes, active, sizeof lanes);
+  numbers |= ~lanes;
+  memset(row, 0xFF, sizeof row / 2);
+  memcpy(row + WARP / 8, &numbers, sizeof numbers);
+  v8 known[WARP / 8];
+  for (u32 p = 0; p < WARP / 8; p++) {
+    v8 own = row[WARP / 8 + p], earlier, found = {0};
+    for (u32 far = 1; far < 8 * (p + 1); far++) {
+      memcpy(&earlier, (u32 *)(row + WARP / 8 + p) - far, sizeof earlier);
+      found |= (v8)(own == earlier);
+    }
+    known[p] = found;
+  }
   v32 all;
-  memcpy(&all, numbers, sizeof all);
-  u32 again = 0;
-  EACH_LANE(l, mask) again |= equal(all, numbers[l]) & ~1u << l;
-  return mask & ~again;
+  memcpy(&all, known, sizeof all);
+  return mask & ~bits_of(all != 0);
 }
 
-static inline u32 different(v32 numbers, u32 mask) {
-  u32 each[WARP];
-  memcpy(each, &numbers, sizeof each);
-  return (u32)__builtin_popcount(firsts(each, mask));
-}
+static inline u32 different(v32 numbers, u32 mask) { return (u32)__builtin_popcount(firsts(numbers, mask)); }
 #endif
 
 /* Sectors of aligned numbers at offsets from an address whose low bits are ``skew``. */

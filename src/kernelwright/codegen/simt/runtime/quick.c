@@ -6,7 +6,6 @@ typedef u32 v16 __attribute__((vector_size(64)));
 #define ALWAYS static inline __attribute__((always_inline))
 
 /* Numbers of up to four equal segments of a warp, each in the lanes of its segment. */
-typedef u32 v8 __attribute__((vector_size(32)));
 ALWAYS v16 beside(v8 a, v8 b) { return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); }
 ALWAYS void put_segments(u32 n, const i64 *each, u32 *to) {
   v8 none = {0}, a = none + (u32)each[0], b = none + (u32)each[1], c = none + (u32)each[2], d = none + (u32)each[3];
@@ -105,27 +104,46 @@ ALWAYS u32 place(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
     ALL_LANES(l) to[l] = *(const T *)(base + offset[l]);                                               \
   }
 
-/* Sectors of local memory whose words, of at most 16, lanes ask for. Eight neighbouring lanes share one: a word has four. */
-ALWAYS u32 sectors_of_words(const u32 *word, u32 mask) {
+/* What a vector register holds: the lanes of a warp that are worked on together. */
 #ifdef __AVX512CD__
+#define PART 16
+#else
+#define PART 8
+#endif
+typedef u32 part __attribute__((vector_size(4 * PART)));
+
+/* Sectors of local memory whose words, of at most 16, lanes ask for. Eight neighbouring lanes share one: a word has four. */
+#ifdef __AVX512CD__
+ALWAYS u32 sectors_of_words(const part *word, const part *active) {
   const __m512i one = _mm512_set1_epi32(1), word_8 = _mm512_set1_epi32(32);
   __m512i seen[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
   for (u32 h = 0; h < 2; h++) {
-    __m512i at;
-    memcpy(&at, word + 16 * h, sizeof at);
+    __m512i at = (__m512i)word[h];
     at = _mm512_add_epi32(_mm512_slli_epi32(at, 2), _mm512_add_epi32(_mm512_srli_epi32(LANES_OF_HALF, 3), _mm512_set1_epi32((int)(2 * h))));
-    __mmask16 lanes = (__mmask16)(mask >> 16 * h);
+    __mmask16 lanes = _mm512_movepi32_mask((__m512i)active[h]);
     /* Shifted by 32 or more, nothing is left. */
     seen[0] = _mm512_or_epi32(seen[0], _mm512_maskz_sllv_epi32(lanes, one, at));
     seen[1] = _mm512_or_epi32(seen[1], _mm512_maskz_sllv_epi32(lanes, one, _mm512_sub_epi32(at, word_8)));
   }
   return (u32)__builtin_popcount((u32)_mm512_reduce_or_epi32(seen[0])) + (u32)__builtin_popcount((u32)_mm512_reduce_or_epi32(seen[1]));
-#else
-  u64 seen = 0;
-  ALL_LANES(l) seen |= (u64)(mask >> l & 1) << ((4 * word[l] + l / 8) & 63);
-  return (u32)__builtin_popcountll(seen);
-#endif
 }
+#else
+ALWAYS u32 sectors_of_words(const part *word, const part *active) {
+  u32 found = 0;
+  for (u32 p = 0; p < WARP / PART; p += 2) {
+    part low = ((part){0} + 1 << (word[p] & 15)) & active[p], high = ((part){0} + 1 << (word[p + 1] & 15)) & active[p + 1];
+    found += (u32)__builtin_popcount(__builtin_reduce_or(low | high << 16));
+  }
+  return found;
+}
+#endif
+
+/* Keeps the compiler from a store under a mask, for which an AMD processor without mask registers takes some twenty cycles. */
+#if defined(__AVX2__) && !defined(__AVX512F__)
+#define WHOLE(row) __asm__("" : "+x"(row))
+#else
+#define WHOLE(row) (void)0
+#endif
 
 /* Local arrays of a few words: word after word, for all lanes that want it. The index of a lane is that of a word, as in
    most of such arrays; returns 0 for others. */
@@ -133,32 +151,38 @@ ALWAYS u32 sectors_of_words(const u32 *word, u32 mask) {
 ALWAYS u32 few_words(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *data, u32 store) {
   const simt_access *a = s->access;
   i64 first = (i64)rem[0];
-  u32 words = (u32)(c->local_size / 4), bit[WARP];
+  u32 words = (u32)(c->local_size / 4);
   if (c->attention || !mask || a->coefficient != 4 || a->stride || a->segments != 1 || first & 3 || first >> 30 != first >> 63) return 0;
-  v32 word, value, active;
-  ALL_LANES(l) bit[l] = 1u << l;
-  memcpy(&word, root, sizeof word), memcpy(&active, bit, sizeof active);
-  active = (active & mask) != 0;
-  if (a->zero_extend && bits_of((word >> 31 & active) != 0)) return 0;
-  word += (u32)(first >> 2);
-  if (bits_of((word >= words & active) != 0)) return 0;
-  if (store) memcpy(&value, data, sizeof value);
-  else memset(&value, 0, sizeof value);
-  for (u32 w = 0; w < words; w++) {
-    u32 *place = (u32 *)c->local_host + w * WARP;
-    v32 hit = (word == w) & active, row;
-    memcpy(&row, place, sizeof row);
-    if (store) {
-      row = (value & hit) | (row & ~hit);
-      memcpy(place, &row, sizeof row);
-    } else {
-      value = (row & hit) | (value & ~hit);
+  part word[WARP / PART], active[WARP / PART], bad = {0};
+  for (u32 p = 0; p < WARP / PART; p++) {
+    part bit;
+    for (u32 l = 0; l < PART; l++) bit[l] = 1u << (p * PART + l);
+    active[p] = (part)((bit & mask) != 0);
+    memcpy(&word[p], root + p * PART, sizeof word[p]);
+    if (a->zero_extend) bad |= (part)(word[p] >> 31 != 0) & active[p];
+    word[p] += (u32)(first >> 2);
+    bad |= (part)(word[p] >= words) & active[p];
+    word[p] |= ~active[p];
+  }
+  if (__builtin_reduce_or(bad)) return 0;
+  part value[WARP / PART] = {0}, now = {0};
+  if (store) memcpy(value, data, sizeof value);
+  u8 *place = (u8 *)c->local_host;
+  for (u32 w = 0; w < words; w++, now += 1) {
+    for (u32 p = 0; p < WARP / PART; p++, place += sizeof now) {
+      part hit = (part)(word[p] == now), row;
+      memcpy(&row, place, sizeof row);
+      if (store) {
+        row = (value[p] & hit) | (row & ~hit);
+        WHOLE(row);
+        memcpy(place, &row, sizeof row);
+      } else {
+        value[p] = (row & hit) | (value[p] & ~hit);
+      }
     }
   }
-  if (!store) memcpy(data, &value, sizeof value);
-  if (!c->counting) return 1;
-  memcpy(bit, &word, sizeof bit);
-  s->sectors += (i64)sectors_of_words(bit, mask) - 1;
+  if (!store) memcpy(data, value, sizeof value);
+  if (c->counting) s->sectors += (i64)sectors_of_words(word, active) - 1;
   return 1;
 }
 

@@ -45,6 +45,8 @@ class Way:
 
     needs_mask = True
     """Whether it touches only active lanes, so that their bits are needed."""
+    writes_back = False
+    """Whether it writes back what inactive lanes have: then they must be inside the buffer, too."""
 
     def __init__(self, e: Lanes, access: Access, address: Address) -> None:
         self.e, self.access, self.address = e, access, address
@@ -75,6 +77,9 @@ class Way:
         """Per component the vector, or per segment the number."""
         raise NotImplementedError
 
+    def begin_store(self) -> None:
+        """Comes before ``check`` where the access is a store."""
+
     def store(self, values: list[str]) -> None:
         """Writes the stores of the active lanes; ``values``: per component the vector of all lanes."""
         raise NotImplementedError
@@ -94,7 +99,8 @@ class Way:
         e, access = self.e, self.access
         count = e.let(f"load i64, ptr {site(e, access, 'count')}")
         low = None if access.space else e.let(f"load i64, ptr {site(e, access)}")
-        beyond = self.footprint - self.reach if e.mask == "-1" else 0
+        touches_all = e.mask == "-1" or self.writes_back
+        beyond = self.footprint - self.reach if touches_all else 0
         if beyond:
             # The last lane must have room, too; a buffer that is shorter has no place for the first.
             e.declare("llvm.usub.sat.i64", "i64 (i64, i64)")
@@ -107,7 +113,7 @@ class Way:
         for i, base in enumerate(self.bases):
             inside: list[str] = []
             ends = [self.lowest(base)]
-            if e.mask != "-1" and self.step:
+            if not touches_all and self.step:
                 ends = [e.let(f"add i64 {base}, {e.lane_offset(i, last, self.step)}") for last in (False, True)]
             for end in ends:
                 delta = end if low is None else e.let(f"sub i64 {end}, {low}")

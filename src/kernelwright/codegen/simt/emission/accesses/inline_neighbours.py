@@ -15,6 +15,7 @@ from kernelwright.codegen.simt.emission.accesses.inline_access import (
     suffix,
 )
 from kernelwright.codegen.simt.emission.lane_values import Lanes
+from kernelwright.codegen.simt.emission.partial_stores import store_each, stores_under_masks, write_back
 from kernelwright.codegen.simt.emission.representation import stored
 from kernelwright.codegen.simt.program.program import Access
 
@@ -188,11 +189,18 @@ class Row(Way):
                 next_one = e.let(f"getelementptr i8, ptr {pointer}, i64 {AHEAD + line}")
                 e.line(f"call void @llvm.prefetch.p0(ptr {next_one}, i32 0, i32 3, i32 1)")
 
+    def begin_store(self) -> None:
+        self.writes_back = self.access.space == SHARED and self.e.mask != "-1" and not stores_under_masks()
+
     def store(self, values: list[str]) -> None:
         """Writes one store per segment, masked where lanes may be inactive."""
-        per = self.e.geometry.per_segment
+        e, per = self.e, self.e.geometry.per_segment
         for i, base in enumerate(self.bases):
-            _store_part(self, self.pointer(base), values[0], i, per)
+            pointer = self.pointer(base)
+            if self.writes_back and len(self.bases) > 1:
+                # Nothing is known of where a segment without active lanes would write.
+                pointer = e.let(f"select i1 {e.active_lanes()[i][3]}, ptr {pointer}, ptr {e.scratch(0)}")
+            _store_part(self, pointer, values[0], i, per)
 
 
 class Own(Way):
@@ -232,6 +240,9 @@ class Own(Way):
     def load(self) -> list[str]:
         return [_load_part(self, self.pointer(self.bases[0]), 0, self.e.lanes)]
 
+    def begin_store(self) -> None:
+        self.writes_back = self.e.mask != "-1" and not stores_under_masks()
+
     def store(self, values: list[str]) -> None:
         """Writes one store of all lanes' words, masked where lanes may be inactive."""
         _store_part(self, self.pointer(self.bases[0]), values[0], 0, self.e.lanes)
@@ -255,6 +266,12 @@ def _store_part(way: Way, pointer: str, value: str, i: int, per: int) -> None:
     part = _piece(e, type, value, i, per)
     if e.mask == "-1":
         e.line(f"store {row} {part}, ptr {pointer}, align {align}")
+        return
+    if way.writes_back:
+        write_back(e, row, part, pointer, align, _piece(e, "i1", e.as_vector(e.mask), i, per))
+        return
+    if not stores_under_masks():
+        store_each(e, way.access.type, part, pointer, way.access.bytes, align, per, i * per)
         return
     name = f"llvm.masked.store.{suffix(per, type)}.p0"
     e.declare(name, f"void ({row}, ptr, {bits})")

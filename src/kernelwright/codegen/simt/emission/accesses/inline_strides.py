@@ -7,18 +7,14 @@ from functools import cache
 from kernelwright.codegen.simt.emission.accesses.access_address import Address
 from kernelwright.codegen.simt.emission.accesses.inline_access import LOCAL, SECTOR_SHIFT, SHARED, Way, add_to, suffix
 from kernelwright.codegen.simt.emission.lane_values import Lanes
+from kernelwright.codegen.simt.emission.partial_stores import processor_has, store_each, stores_under_masks
 from kernelwright.codegen.simt.emission.representation import stored
 from kernelwright.codegen.simt.program.program import Access
 
 
-@cache
-def has_gather() -> bool:
-    """Whether the processor moves scattered numbers under a mask. AVX2 gathers only, and LLVM writes a branch per lane for what it
-    scatters: Needleman-Wunsch takes a tenth of the time all the same."""
-    from kernelwright.passes.llvm import binding
-
-    features = binding().get_host_cpu_features()
-    return bool(features.get("avx512f") or features.get("avx2"))
+def gathers() -> bool:
+    """Whether the processor reads scattered numbers under a mask."""
+    return processor_has("avx512f") or processor_has("avx2")
 
 
 class Steps(Way):
@@ -34,7 +30,7 @@ class Steps(Way):
         """Whether the lanes, all in one segment, lie a constant number of bytes apart, at most 1 MiB, and the processor gathers and
         scatters such numbers. Stores that overlap do not fit."""
         stride = address.stride
-        if stride is None or stride == 0 or e.parts > 1 or access.space == LOCAL or not has_gather():
+        if stride is None or stride == 0 or e.parts > 1 or access.space == LOCAL or not gathers():
             return False
         if (
             stride % access.align
@@ -129,8 +125,14 @@ class Steps(Way):
         return rows
 
     def store(self, values: list[str]) -> None:
-        """Writes one masked scatter for each component."""
+        """Writes one masked scatter for each component, or a store for each lane."""
         e, type = self.e, stored(self.access.type)
+        if not stores_under_masks():
+            size = self.access.bytes // self.access.components
+            for k, value in enumerate(values):
+                pointer = self.pointer(self.bases[0], k * size)
+                store_each(e, self.access.type, value, pointer, self.stride, min(self.access.align, size), e.lanes)
+            return
         row, bits, pointers = f"<{e.lanes} x {type}>", f"<{e.lanes} x i1>", f"<{e.lanes} x ptr>"
         name = f"llvm.masked.scatter.{suffix(e.lanes, type)}.v{e.lanes}p0"
         e.declare(name, f"void ({row}, {pointers}, {bits})")

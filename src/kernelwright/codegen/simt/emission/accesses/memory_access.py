@@ -87,6 +87,7 @@ def store(e: Lanes, op: Op) -> None:
             _call_store(e, access, address, values)
         return
     fast, slow, on = (e.fresh_label(x) for x in ("fast", "slow", "on"))
+    way.begin_store()
     way.check(fast, slow)
     e.label(fast)
     if e.options.counters:

@@ -1,0 +1,49 @@
+"""Stores of some lanes only.
+
+With AVX-512 they are stores under a mask. With AVX2 an AMD processor takes some twenty cycles for eight lanes of such a store, four times
+as long as for reading a row, choosing and writing it back, and twice as long as for a store of its own for each lane, of which
+those of inactive lanes go where nobody reads.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from kernelwright.codegen.simt.emission.lane_values import Lanes
+from kernelwright.codegen.simt.emission.representation import stored
+
+
+@cache
+def processor_has(feature: str) -> bool:
+    """Whether this processor has a feature, as LLVM names it."""
+    from kernelwright.passes.llvm import binding
+
+    return bool(binding().get_host_cpu_features().get(feature))
+
+
+def stores_under_masks() -> bool:
+    """Whether a store under a mask, or of scattered lanes, is quick."""
+    return processor_has("avx512f")
+
+
+def write_back(e: Lanes, row: str, value: str, pointer: str, align: int, active: str) -> None:
+    """Stores the active lanes of a ``row``, as ``<32 x float>``. Only where nobody else writes to the inactive lanes' places meanwhile."""
+    lanes = row[1:].partition(" ")[0]
+    # Else LLVM sees that a store under a mask does the same.
+    old = e.let(f"load volatile {row}, ptr {pointer}, align {align}")
+    chosen = e.let(f"select <{lanes} x i1> {active}, {row} {value}, {row} {old}")
+    e.line(f"store {row} {chosen}, ptr {pointer}, align {align}")
+
+
+def store_each(e: Lanes, type: str, value: str, pointer: str, step: int, align: int, lanes: int, first: int = 0) -> None:
+    """Stores each active lane by itself: ``lanes`` numbers, of lane ``first`` and the next ones, ``step`` bytes apart from ``pointer`` on."""
+    nowhere = "" if e.mask == "-1" else e.scratch(0)
+    for lane in range(lanes):
+        number = e.let(f"extractelement <{lanes} x {stored(type)}> {value}, i64 {lane}")
+        where = e.let(f"getelementptr i8, ptr {pointer}, i64 {lane * step}") if lane else pointer
+        if nowhere:
+            bit = 1 << (first + lane)
+            bit -= (1 << 32) if bit >> 31 else 0
+            active = e.let(f"icmp ne i32 {e.let(f'and i32 {e.mask}, {bit}')}, 0")
+            where = e.let(f"select i1 {active}, ptr {where}, ptr {nowhere}")
+        e.line(f"store {stored(type)} {number}, ptr {where}, align {align}")
