@@ -183,7 +183,6 @@ void simt_atomic(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
   u32 offset[WARP];
   u8 *base;
   if (simt_quick_offsets(c, s, rem, root, mask, offset, &base)) {
-    if (c->counting) s->serial += simt_turns(offset, mask);
     u32 others = c->spread && a->space == GENERIC;
     if (others && a->size == 4) EACH_LANE(l, mask) turn_among_others_u32(a, base + offset[l], l, out, operand, expected);
     else if (others) EACH_LANE(l, mask) turn_among_others_u64(a, base + offset[l], l, out, operand, expected);

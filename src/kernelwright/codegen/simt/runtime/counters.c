@@ -42,12 +42,11 @@ static inline u32 most_alike(const u32 *numbers, u32 mask) {
 #ifndef __AVX512CD__
   if (__builtin_popcount(mask) > FEW_LANES) {
     /* Each is compared with all others, as they come around. */
-    u32 active[WARP], around[2 * WARP];
-    ALL_LANES(l) active[l] = -(mask >> l & 1);
-    v32 lanes, same = {0}, other;
-    memcpy(&lanes, active, sizeof lanes);
+    u32 around[2 * WARP];
+    v32 lanes = lanes_of(mask), same = {0}, other;
     all |= ~lanes;
     memcpy(around, &all, sizeof all), memcpy(around + WARP, &all, sizeof all);
+    IN_MEMORY(around);
     for (u32 far = 0; far < WARP; far++) {
       memcpy(&other, around + far, sizeof other);
       same -= (v32)(all == other);
@@ -84,22 +83,35 @@ static u32 degree(const u32 *word, u32 mask) {
   return most;
 }
 #else
-static u32 degree(const u32 *word, u32 mask) {
-  typedef u8 banks __attribute__((vector_size(WARP)));
-  v32 all;
-  memcpy(&all, word, sizeof all);
-  mask = firsts(all, mask);
-  /* Each word is compared with all others by its bank, as they come around. Those that do not count have a bank of their own. */
+typedef u8 banks __attribute__((vector_size(WARP)));
+
+/* Words below 65535, as those of shared memory are. */
+static u32 degree_of_few(v32 word, u32 mask) {
+  row16 lanes = __builtin_convertvector(lanes_of(mask), row16), all = __builtin_convertvector(word, row16) | ~lanes;
+  /* The first lanes with their words are compared with each other by bank, as they come around. The rest have a bank of their own. */
+  banks counts = __builtin_convertvector(lanes & ~again16(all), banks), bank = __builtin_convertvector(all & 31, banks), other, same = {0};
+#define UNUSED(l) WARP + (l)
+  const banks unused = FOR_LANES(UNUSED);
+#undef UNUSED
   u8 around[2 * WARP];
-  banks own, other, same = {0};
-  ALL_LANES(l) around[l] = (u8)(mask >> l & 1 ? word[l] & 31 : WARP + l);
-  memcpy(&own, around, sizeof own);
-  memcpy(around + WARP, &own, sizeof own);
+  bank = (bank & counts) | (unused & ~counts);
+  memcpy(around, &bank, sizeof bank), memcpy(around + WARP, &bank, sizeof bank);
+  IN_MEMORY(around);
   for (u32 far = 0; far < WARP; far++) {
     memcpy(&other, around + far, sizeof other);
-    same -= (banks)(own == other);
+    same -= (banks)(bank == other);
   }
   return __builtin_reduce_max(same);
+}
+
+static u32 degree(const u32 *word, u32 mask) {
+  v32 all;
+  memcpy(&all, word, sizeof all);
+  if (__builtin_reduce_max(all) < 65535) return degree_of_few(all, mask);
+  mask = firsts(all, mask);
+  u32 bank[WARP];
+  ALL_LANES(l) bank[l] = word[l] & 31;
+  return most_alike(bank, mask);
 }
 #endif
 

@@ -3,13 +3,21 @@
 #define KERNELWRIGHT_DIFFERENT_H
 
 #include "simt.h"
-#ifdef __AVX512CD__
+#ifdef __AVX2__
 #include <immintrin.h>
 #endif
 
 typedef u32 v8 __attribute__((vector_size(32)));
 typedef u32 v32 __attribute__((vector_size(4 * WARP)));
 typedef _Bool b32 __attribute__((ext_vector_type(WARP)));
+
+/* Lets the compiler read an array anew: else it puts rows that are read at odd places together number by number, from what it has in
+   registers. */
+#define IN_MEMORY(array) __asm__ volatile("" : : "r"(array) : "memory")
+
+/* A number for each lane. */
+#define FOR_EIGHT(f, l) f(l), f(l + 1), f(l + 2), f(l + 3), f(l + 4), f(l + 5), f(l + 6), f(l + 7)
+#define FOR_LANES(f) {FOR_EIGHT(f, 0), FOR_EIGHT(f, 8), FOR_EIGHT(f, 16), FOR_EIGHT(f, 24)}
 
 /* The lanes for which something is true. */
 #define bits_of(condition) \
@@ -19,6 +27,14 @@ typedef _Bool b32 __attribute__((ext_vector_type(WARP)));
     memcpy(&found, &bits, sizeof found);                   \
     found;                                                 \
   })
+
+/* All bits of the lanes of ``mask``. */
+static inline v32 lanes_of(u32 mask) {
+#define BIT(l) 1u << (l)
+  const v32 bit = FOR_LANES(BIT);
+#undef BIT
+  return (v32)((bit & mask) != 0);
+}
 
 /* The lanes whose number is ``x``. */
 static inline u32 equal(v32 numbers, u32 x) { return bits_of(numbers == x); }
@@ -70,24 +86,37 @@ static inline u32 different(v32 numbers, u32 mask) {
 /* Up to so many lanes are looked at one after the other. */
 #define FEW_LANES 6
 
-/* The lanes of ``mask`` whose number no earlier one has. Numbers are below 2^31. */
-static inline u32 firsts(v32 numbers, u32 mask) {
-  u32 again = 0, active[WARP];
-  if (__builtin_popcount(mask) <= FEW_LANES) {
-    u32 each[WARP];
-    memcpy(each, &numbers, sizeof each);
-    EACH_LANE(l, mask) again |= equal(numbers, each[l]) & ~1u << l;
-    return mask & ~again;
-  }
-  /* Every lane is compared with those before it: they lie before it in memory. */
-  v8 row[2 * WARP / 8];
-  ALL_LANES(l) active[l] = -(mask >> l & 1);
-  v32 lanes;
-  memcpy(&lanes, active, sizeof lanes);
-  numbers |= ~lanes;
+typedef u16 row16 __attribute__((vector_size(2 * WARP)));
+typedef u16 half16 __attribute__((vector_size(WARP)));
+
+/* The lanes whose number an earlier one has. Every lane is compared with those before it, which lie before it in memory; lanes that do
+   not count have the largest number, and so does what lies before the first. */
+static inline row16 again16(row16 all) {
+  u16 row[2 * WARP];
+  row16 again = {0}, earlier;
+  half16 upper, high = {0}, before;
   memset(row, 0xFF, sizeof row / 2);
-  memcpy(row + WARP / 8, &numbers, sizeof numbers);
-  v8 known[WARP / 8];
+  memcpy(row + WARP, &all, sizeof all);
+  IN_MEMORY(row);
+  for (u32 far = 1; far < WARP / 2; far++) {
+    memcpy(&earlier, row + WARP - far, sizeof earlier);
+    again |= (row16)(all == earlier);
+  }
+  IN_MEMORY(row);
+  memcpy(&upper, row + WARP + WARP / 2, sizeof upper);
+  for (u32 far = WARP / 2; far < WARP; far++) {
+    memcpy(&before, row + WARP + WARP / 2 - far, sizeof before);
+    high |= (half16)(upper == before);
+  }
+  half16 low = {0};
+  return again | __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+}
+
+static inline v32 again32(v32 all) {
+  v8 row[2 * WARP / 8], known[WARP / 8];
+  memset(row, 0xFF, sizeof row / 2);
+  memcpy(row + WARP / 8, &all, sizeof all);
+  IN_MEMORY(row);
   for (u32 p = 0; p < WARP / 8; p++) {
     v8 own = row[WARP / 8 + p], earlier, found = {0};
     for (u32 far = 1; far < 8 * (p + 1); far++) {
@@ -96,9 +125,21 @@ static inline u32 firsts(v32 numbers, u32 mask) {
     }
     known[p] = found;
   }
-  v32 all;
   memcpy(&all, known, sizeof all);
-  return mask & ~bits_of(all != 0);
+  return all;
+}
+
+/* The lanes of ``mask`` whose number no earlier one has. Numbers are below 2^31. */
+static inline u32 firsts(v32 numbers, u32 mask) {
+  if (__builtin_popcount(mask) <= FEW_LANES) {
+    u32 each[WARP], again = 0;
+    memcpy(each, &numbers, sizeof each);
+    EACH_LANE(l, mask) again |= equal(numbers, each[l]) & ~1u << l;
+    return mask & ~again;
+  }
+  numbers |= ~lanes_of(mask);
+  if (__builtin_reduce_max(numbers + 1) > 65535) return mask & ~bits_of(again32(numbers) != 0);
+  return mask & ~bits_of(again16(__builtin_convertvector(numbers, row16)) != 0);
 }
 
 static inline u32 different(v32 numbers, u32 mask) { return (u32)__builtin_popcount(firsts(numbers, mask)); }

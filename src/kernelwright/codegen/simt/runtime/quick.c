@@ -1,6 +1,7 @@
 /* The accesses that come often: one number per lane, all in one buffer, inside it and aligned. Whatever else there is
    returns 0 here and goes the long way of memory.c. */
 #include "different.h"
+#include "few_lanes.h"
 
 typedef u32 v16 __attribute__((vector_size(64)));
 #define ALWAYS static inline __attribute__((always_inline))
@@ -112,6 +113,19 @@ ALWAYS u32 place(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
 #endif
 typedef u32 part __attribute__((vector_size(4 * PART)));
 
+#if defined(__AVX2__) && !defined(__AVX512F__)
+/* Reads the words of the lanes of ``mask``, eight lanes at a time; the others get 0. */
+ALWAYS void gather(const u8 *base, const u32 *offset, u32 mask, u32 *to) {
+  const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+  for (u32 p = 0; p < WARP; p += 8) {
+    __m256i at = _mm256_loadu_si256((const __m256i *)(offset + p)), lanes = _mm256_set1_epi32((int)(mask >> p)), row = _mm256_setzero_si256();
+    lanes = _mm256_cmpeq_epi32(_mm256_and_si256(lanes, bit), bit);
+    row = _mm256_mask_i32gather_epi32(row, (const int *)base, at, lanes, 1);
+    _mm256_storeu_si256((__m256i *)(to + p), row);
+  }
+}
+#endif
+
 /* Sectors of local memory whose words, of at most 16, lanes ask for. Eight neighbouring lanes share one: a word has four. */
 #ifdef __AVX512CD__
 ALWAYS u32 sectors_of_words(const part *word, const part *active) {
@@ -120,7 +134,7 @@ ALWAYS u32 sectors_of_words(const part *word, const part *active) {
   for (u32 h = 0; h < 2; h++) {
     __m512i at = (__m512i)word[h];
     at = _mm512_add_epi32(_mm512_slli_epi32(at, 2), _mm512_add_epi32(_mm512_srli_epi32(LANES_OF_HALF, 3), _mm512_set1_epi32((int)(2 * h))));
-    __mmask16 lanes = _mm512_movepi32_mask((__m512i)active[h]);
+    __mmask16 lanes = _mm512_test_epi32_mask((__m512i)active[h], (__m512i)active[h]);
     /* Shifted by 32 or more, nothing is left. */
     seen[0] = _mm512_or_epi32(seen[0], _mm512_maskz_sllv_epi32(lanes, one, at));
     seen[1] = _mm512_or_epi32(seen[1], _mm512_maskz_sllv_epi32(lanes, one, _mm512_sub_epi32(at, word_8)));
@@ -224,11 +238,30 @@ ALWAYS void count_waves(simt_context *c, simt_site *s, const u32 *offset, u32 ma
   if (c->counting) s->waves += (i64)simt_waves(offset, mask, size) - 1;
 }
 
+/* Words of global memory that at most four lanes read or write. */
+ALWAYS u32 few_lanes(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *data, u32 form, u32 store) {
+  simt_few few;
+  if (c->attention || !mask || (store && !s->writable) || !simt_few_lanes(s, rem, root, mask, form, 4, &few)) return 0;
+  if (store) {
+    for (u32 i = 0; i < FEW; i++) memcpy((void *)few.address[i], data + few.lane[i], 4);
+  } else {
+    memset(data, 0, 4 * WARP);
+    for (u32 i = 0; i < FEW; i++) memcpy(data + few.lane[i], (const void *)few.address[i], 4);
+  }
+  if (c->counting && s->access->is_constant) s->serial += (i64)simt_few_pieces(&few, 2) - 1;
+  else if (c->counting) s->sectors += (i64)simt_few_pieces(&few, 5) - 1;
+  return 1;
+}
+
 ALWAYS u32 quick(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data, u32 form, u32 space, u32 size, u32 store) {
   u32 offset[WARP];
   u8 *base;
   u32 is_small = space == LOCAL && form == FORM_INDEXED && size == 4 && c->local_size <= 4 * FEW_WORDS;
   if (is_small && few_words(c, s, rem, root, mask, data, store)) return 1;
+#ifndef __AVX512CD__
+  u32 is_scattered = space == GENERIC && size == 4 && (form == FORM_INDEXED || form == FORM_ADDRESSES);
+  if (is_scattered && few_lanes(c, s, rem, root, mask, data, form, store)) return 1;
+#endif
   if (!place(c, s, rem, root, mask, form, space, size, store, offset, &base)) return 0;
   if (size == 4 && !store) {
     u32 *to = data;
@@ -247,6 +280,10 @@ ALWAYS u32 quick(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
     }
 #endif
     if (space == SHARED) count_waves(c, s, offset, mask, size);
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    gather(base, offset, mask, to);
+    return 1;
+#endif
     /* Put together in registers: generated code reads whole rows, which would wait for many small writes. */
 #define AT(l) *(const u32 *)(base + offset[l])
 #define FOUR(l) AT(l), AT(l + 1), AT(l + 2), AT(l + 3)
@@ -279,12 +316,22 @@ u32 simt_usual(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u
   return 0;
 }
 
-/* The same for an atomic: offsets from ``*base``, and how many sectors there are (0: shared memory). */
+/* The same for an atomic: offsets from ``*base``; counts sectors, and turns of lanes at one place. */
 u32 simt_quick_offsets(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *offset, u8 **base) {
   const simt_access *a = s->access;
   if (a->space == LOCAL || a->align < a->size || (a->size != 4 && a->size != 8)) return 0;
+#ifndef __AVX512CD__
+  simt_few few;
+  if (a->space == GENERIC && s->end - s->start <= 1u << 30 && a->form >= FORM_INDEXED && mask && !c->attention && s->writable && simt_few_lanes(s, rem, root, mask, a->form, a->size, &few)) {
+    for (u32 i = 0; i < FEW; i++) offset[few.lane[i]] = (u32)(few.address[i] - s->start);
+    *base = (u8 *)s->start;
+    if (c->counting) s->sectors += (i64)simt_few_pieces(&few, 5) - 1, s->serial += simt_few_alike(&few) - 1;
+    return 1;
+  }
+#endif
   if (!place(c, s, rem, root, mask, a->form, a->space, a->size, 1, offset, base)) return 0;
   if (a->space == SHARED) count_waves(c, s, offset, mask, a->size);
+  if (c->counting) s->serial += simt_turns(offset, mask);
   return 1;
 }
 
