@@ -124,6 +124,13 @@ def _plain(code: str) -> Writer:
     return write
 
 
+def _logic(code: str) -> Writer:
+    def write(w: Width, op: Op, a: list[str]) -> str:
+        return w.logic(code, op.outs[0].type, a[0], a[1])
+
+    return write
+
+
 def _mul(w: Width, op: Op, a: list[str]) -> str:
     type = op.outs[0].type
     if w.in_calls and type == "i64" and not any(isinstance(each, Const) for each in op.args):
@@ -209,15 +216,14 @@ def _compare(w: Width, op: Op, a: list[str]) -> str:
 
 
 def _select(w: Width, op: Op, a: list[str]) -> str:
-    t = w.type(stored(op.outs[0].type))
     if w.lanes and op.outs[0].type == "i1":
         # A choice between bits, as the logic it is: see ``Lanes.keep``.
         if a[2] == "zeroinitializer":
-            return w.let(f"and {t} {a[0]}, {a[1]}")
+            return w.logic("and", "i1", a[0], a[1])
         if a[1] == "splat (i1 true)":
-            return w.let(f"or {t} {a[0]}, {a[2]}")
-        changed = w.let(f"and {t} {a[0]}, {w.let(f'xor {t} {a[1]}, {a[2]}')}")
-        return w.let(f"xor {t} {changed}, {a[2]}")
+            return w.logic("or", "i1", a[0], a[2])
+        return w.logic("xor", "i1", w.logic("and", "i1", a[0], w.logic("xor", "i1", a[1], a[2])), a[2])
+    t = w.type(stored(op.outs[0].type))
     return w.let(f"select {w.type('i1')} {a[0]}, {t} {a[1]}, {t} {a[2]}")
 
 
@@ -387,7 +393,8 @@ def _class(w: Width, op: Op, a: list[str]) -> str:
 
 
 TABLE: dict[str, Writer] = {
-    **{c: _plain(c) for c in ("add", "sub", "and", "or", "xor")},
+    **{c: _plain(c) for c in ("add", "sub")},
+    **{c: _logic(c) for c in ("and", "or", "xor")},
     "mul": _mul,
     **{c: _shift(c) for c in ("shl", "lshr", "ashr")},
     **{c: _divide(c) for c in ("udiv", "sdiv", "urem", "srem")},

@@ -8,6 +8,7 @@ from __future__ import annotations
 from kernelwright.codegen.simt.analyses.uniformity import V
 from kernelwright.codegen.simt.emission import struct_offsets
 from kernelwright.codegen.simt.emission.launch_values import launch_value
+from kernelwright.codegen.simt.emission.processor import has_mask_registers
 from kernelwright.codegen.simt.emission.representation import (
     Rep,
     is_literal,
@@ -50,6 +51,8 @@ class Lanes(Writer):
         """Of each division of the block so far, its lanes that take the slow path."""
         self.compared: dict[str, int] = {}
         """Bits per lane that a condition was made of, by its name: how it reads most cheaply as a mask."""
+        self.numbers: dict[str, str] = {}
+        """Vectors of bits, by name, that were made of a number: it is their mask."""
         self.lane_ranges: list[tuple[str, str, str, str]] | None = None
         self.roots: dict[tuple[Var, bool, int], str] = {}
         self.lane_offsets: dict[tuple[int, bool, int], str] = {}
@@ -80,12 +83,14 @@ class Lanes(Writer):
             # A vector made of it serves this block only.
             rep = Rep(rep.type, rep.shape, rep.parts)
         elif operand.mirror is not None and self.block not in operand.mirror.blocks:
-            loaded = self.let(f"load {self.vector_type(operand.type)}, ptr {self.mirror_slots[operand]}")
-            rep = Rep(operand.type, V, [loaded])
+            rep = Rep(operand.type, V, [self.load_slot(operand.type, self.mirror_slots[operand])])
         else:
             assert operand.slots is not None, f"{operand} is used in {self.block} before it is made"
-            type = self.vector_type(operand.type) if operand.shape is V else stored(operand.type)
-            rep = Rep(operand.type, operand.shape, [self.let(f"load {type}, ptr {s}") for s in operand.slots])
+            if operand.shape is V:
+                parts = [self.load_slot(operand.type, operand.slots[0])]
+            else:
+                parts = [self.let(f"load {stored(operand.type)}, ptr {s}") for s in operand.slots]
+            rep = Rep(operand.type, operand.shape, parts)
         self.cur[operand] = rep
         return rep
 
@@ -128,11 +133,23 @@ class Lanes(Writer):
                 return splat(type, parts[0])
             one = self.let(f"insertelement {whole} poison, {stored(type)} {parts[0]}, i64 0")
             return self.let(f"shufflevector {whole} {one}, {whole} poison, <{self.lanes} x i32> zeroinitializer")
+        if type == "i1":
+            return self._spread_bits(parts)
         row = "poison"
         for i, part in enumerate(parts):
             row = self.let(f"insertelement {whole} {row}, {stored(type)} {part}, i64 {i}")
         picks = ", ".join(f"i32 {lane // self.geometry.per_segment}" for lane in range(self.lanes))
         return self.let(f"shufflevector {whole} {row}, {whole} poison, <{self.lanes} x i32> <{picks}>")
+
+    def _spread_bits(self, parts: list[str]) -> str:
+        """The same for bits, as a number: without mask registers LLVM puts a vector of bits together bit by bit."""
+        number, per = f"i{self.lanes}", self.geometry.per_segment
+        total = ""
+        for i, part in enumerate(parts):
+            bits = ((1 << per) - 1) << (i * per)
+            mine = self.let(f"select i1 {part}, {number} {bits - (bits >> self.lanes - 1 << self.lanes)}, {number} 0")
+            total = self.let(f"or {number} {total}, {mine}") if total else mine
+        return self.bits_of_number(total if self.lanes == 32 else self.let(f"zext {number} {total} to i32"))
 
     def define(self, var: Var, parts: list[str]) -> None:
         """``var`` is now these numbers (or this vector); writes them down where other blocks will look."""
@@ -148,6 +165,15 @@ class Lanes(Writer):
         for i, slot in enumerate(var.slots):
             self.line(f"store {stored(var.type)} {rep.part(i)}, ptr {slot}")
 
+    def slot_type(self, type: str) -> str:
+        """What a slot for a value of all lanes holds."""
+        return "i32" if type == "i1" and self.in_numbers else self.vector_type(type)
+
+    def load_slot(self, type: str, slot: str) -> str:
+        """The vector of lanes in a slot."""
+        loaded = self.let(f"load {self.slot_type(type)}, ptr {slot}")
+        return self.bits_of_number(loaded) if type == "i1" and self.in_numbers else loaded
+
     def keep(self, type: str, value: str, slot: str, mask: str) -> None:
         """Store the lanes of ``mask`` into a slot; the others keep what they have.
 
@@ -155,17 +181,22 @@ class Lanes(Writer):
         bits as long as fifty. So bits are chosen from as whole numbers, and code that must be ready soon has the rest in a call.
         """
         whole = self.vector_type(type)
+        in_numbers = type == "i1" and self.in_numbers
         if mask == "-1":
-            self.line(f"store {whole} {value}, ptr {slot}")
+            kept = f"i32 {self.number_of_bits(value)}" if in_numbers else f"{whole} {value}"
+            self.line(f"store {kept}, ptr {slot}")
         elif type == "i1":
-            row = f"i{self.lanes}"
-            new, old = self.let(f"bitcast {whole} {value} to {row}"), self.let(f"load {row}, ptr {slot}")
-            chosen = mask if self.lanes == 32 else self.let(f"trunc i32 {mask} to {row}")
+            row = "i32" if in_numbers else f"i{self.lanes}"
+            new = self.number_of_bits(value) if in_numbers else self.let(f"bitcast {whole} {value} to {row}")
+            old = self.let(f"load {row}, ptr {slot}")
+            chosen = mask if row == "i32" else self.let(f"trunc i32 {mask} to {row}")
             changed = self.let(f"and {row} {self.let(f'xor {row} {new}, {old}')}, {chosen}")
             self.line(f"store {row} {self.let(f'xor {row} {changed}, {old}')}, ptr {slot}")
         elif self.options.in_line or (bits := bits_of(stored(type))) // 8 not in struct_offsets.KEEPS or bits % 8:
             # No helper keeps numbers of three bytes, which lie in four.
-            old = self.let(f"load {whole}, ptr {slot}")
+            # In the frame, LLVM would see that a store under a mask does the same: see ``partial_stores.write_back``.
+            volatile = "volatile " if slot.startswith("%s_") and not has_mask_registers() else ""
+            old = self.let(f"load {volatile}{whole}, ptr {slot}")
             chosen = self.let(f"select <{self.lanes} x i1> {self.as_vector(mask)}, {whole} {value}, {whole} {old}")
             self.line(f"store {whole} {chosen}, ptr {slot}")
         else:
@@ -194,18 +225,42 @@ class Lanes(Writer):
             return "splat (i1 true)"
         if mask == self.mask and self.mask_vector is not None:
             return self.mask_vector
-        bits = f"<{self.lanes} x i1>"
-        if self.lanes == 32:
-            made = self.let(f"bitcast i32 {mask} to {bits}")
-        else:
-            narrow = self.let(f"trunc i32 {mask} to i{self.lanes}")
-            made = self.let(f"bitcast i{self.lanes} {narrow} to {bits}")
+        made = self.bits_of_number(mask)
         if mask == self.mask:
             self.mask_vector = made
         return made
 
+    @property
+    def in_numbers(self) -> bool:
+        """Whether bits of lanes are reckoned with as numbers: without mask registers LLVM makes bytes of a vector of bits."""
+        return self.options.in_line and not has_mask_registers()
+
+    def bits_of_number(self, number: str) -> str:
+        """One bit per lane of an ``i32``."""
+        bits, row = f"<{self.lanes} x i1>", self.vector_type("i32")
+        if self.in_numbers:
+            # What a comparison leaves in each lane is what a choice between numbers of 32 bits takes.
+            places = ", ".join(f"i32 {(1 << lane) - (lane // 31 << 32)}" for lane in range(self.lanes))
+            mine = self.let(f"and {row} {self.spread('i32', [number])}, <{places}>")
+            made = self.let(f"icmp ne {row} {mine}, zeroinitializer")
+        elif self.lanes == 32:
+            made = self.let(f"bitcast i32 {number} to {bits}")
+        else:
+            narrow = self.let(f"trunc i32 {number} to i{self.lanes}")
+            made = self.let(f"bitcast i{self.lanes} {narrow} to {bits}")
+        self.numbers[made] = number
+        return made
+
+    def number_of_bits(self, bits: str) -> str:
+        """The bits of lanes as an ``i32``, where they may be a literal."""
+        literal = {"splat (i1 true)": all_lanes(self.lanes), "splat (i1 false)": "0", "zeroinitializer": "0"}.get(bits)
+        return literal or self.as_mask(bits)
+
     def as_mask(self, bits: str) -> str:
         """One bit per lane as an ``i32``."""
+        known = self.numbers.get(bits)
+        if known is not None:
+            return known
         width = self.compared.get(bits, 0)
         if width in (32, 64) and not self.options.in_line:
             # What a comparison leaves in each lane is its bit over and over: the signs are cheaper to collect than to pack.

@@ -46,6 +46,13 @@ class Width:
         self.e.declare(full, f"{t} ({', '.join(w.split(' ')[0] if w is extra else t for w in words)})")
         return self.let(f"call {t} @{full}({', '.join(words)})")
 
+    def logic(self, code: str, type: str, a: str, b: str) -> str:
+        """``and``, ``or`` and ``xor``."""
+        e = self.e
+        if self.lanes and type == "i1" and e.in_numbers:
+            return e.bits_of_number(self.let(f"{code} i32 {e.number_of_bits(a)}, {e.number_of_bits(b)}"))
+        return self.let(f"{code} {self.type(type)} {a}, {b}")
+
     def call(self, name: str, result: str, args: list[tuple[str, str]]) -> str:
         """A helper of the runtime: arrays of lanes in, an array of lanes out. ``args`` are (type, value)."""
         e = self.e

@@ -7,23 +7,8 @@ those of inactive lanes go where nobody reads.
 
 from __future__ import annotations
 
-from functools import cache
-
 from kernelwright.codegen.simt.emission.lane_values import Lanes
 from kernelwright.codegen.simt.emission.representation import stored
-
-
-@cache
-def processor_has(feature: str) -> bool:
-    """Whether this processor has a feature, as LLVM names it."""
-    from kernelwright.passes.llvm import binding
-
-    return bool(binding().get_host_cpu_features().get(feature))
-
-
-def stores_under_masks() -> bool:
-    """Whether a store under a mask, or of scattered lanes, is quick."""
-    return processor_has("avx512f")
 
 
 def write_back(e: Lanes, row: str, value: str, pointer: str, align: int, active: str) -> None:

@@ -32,7 +32,7 @@ def place_values(c: LaneControl) -> None:
             continue
         var.blend = var in forced or (everything and var.shape is V)
         parts = _slot_count(e, var)
-        type = e.vector_type(var.type) if var.shape is V else stored(var.type)
+        type = e.slot_type(var.type) if var.shape is V else stored(var.type)
         var.slots = []
         for _ in range(parts):
             slots += 1
@@ -45,7 +45,7 @@ def place_values(c: LaneControl) -> None:
                 var.slots.append(f"%s{slots}")
     for var in e.mirror_slots:
         slots += 1
-        type = e.vector_type(var.type)
+        type = e.slot_type(var.type)
         if var in saved:
             e.mirror_slots[var] = _frame_slot(c, type, None, e.lanes * max(bits_of(var.type), 8) // 8)
         else:

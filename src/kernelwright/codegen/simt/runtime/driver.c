@@ -79,14 +79,11 @@ static int at_barrier(simt_launch *l, simt_frame *f) {
 
 enum { ENDED, AT_BARRIER, YIELDED, STOPPED, GOES_ON = 8 };
 
-/* Runs a warp until its live lanes wait at a barrier, let others run, or have all returned. */
-static u32 run_warp(simt_launch *l, simt_frame *f, const u32 *groups, u32 state) {
+/* Runs the lanes of a warp, which have just run once or are to, until none can go on. */
+static u32 run_lanes(simt_launch *l, simt_frame *f, const u32 *groups, u32 lanes, u32 apart, u32 has_run) {
   simt_context *c = &l->context;
-  u32 lanes = state == ENDED ? f->start : state == YIELDED ? simt_yielded(f, l->points) : f->live;
-  u32 apart = state == YIELDED || (l->n_groups && state == AT_BARRIER);
-  c->frame = f;
   for (;;) {
-    u32 n = l->n_groups ? l->n_groups : 1;
+    u32 n = has_run ? 0 : l->n_groups ? l->n_groups : 1;
     for (u32 g = 0; g < n; g++) {
       u32 now = l->n_groups ? lanes & groups[g] : lanes;
       if (!now) continue;
@@ -102,9 +99,26 @@ static u32 run_warp(simt_launch *l, simt_frame *f, const u32 *groups, u32 state)
       if (simt_yielded(f, l->points)) return YIELDED;
       break;
     }
-    apart = 1;
+    apart = 1, has_run = 0;
   }
   if (!at_barrier(l, f)) return STOPPED;
+  f->resume = f->barrier_point;
+  return f->resume ? AT_BARRIER : ENDED;
+}
+
+/* Runs a warp until its live lanes wait at a barrier, let others run, or have all returned. */
+static inline u32 run_warp(simt_launch *l, simt_frame *f, const u32 *groups, u32 state) {
+  simt_context *c = &l->context;
+  c->frame = f;
+  if (l->n_groups || state == YIELDED) {
+    u32 lanes = state == ENDED ? f->start : state == YIELDED ? simt_yielded(f, l->points) : f->live;
+    return run_lanes(l, f, groups, lanes, state == YIELDED || state == AT_BARRIER, 0);
+  }
+  /* The usual case: all lanes begin, or go on behind a barrier, in step. */
+  u32 point = (u32)l->kernel(c, f);
+  if (c->budget < 0) return STOPPED;
+  if (point) f->barrier_point = point;
+  if (f->waiting) return run_lanes(l, f, groups, 0, 0, 1);
   f->resume = f->barrier_point;
   return f->resume ? AT_BARRIER : ENDED;
 }

@@ -200,30 +200,52 @@ ALWAYS u32 few_words(simt_context *c, simt_site *s, const u64 *rem, const i32 *r
   return 1;
 }
 
-#ifdef __AVX512CD__
+#ifdef __AVX2__
 /* Words of lanes that lie side by side, in each half of a warp by itself. */
 typedef struct {
-  u32 at[2];         /* the offset of lane 0, and of lane 16 */
-  __mmask16 lanes[2]; /* the active ones of each half */
+  u32 at[2];    /* the offset of lane 0, and of lane 16 */
+  u32 lanes[2]; /* the active ones of each half */
 } side_by_side;
 
 ALWAYS u32 are_side_by_side(const u32 *offset, u32 mask, side_by_side *found) {
+  for (u32 h = 0; h < 2; h++) {
+    u32 lanes = found->lanes[h] = mask >> 16 * h & 0xFFFF, first = (u32)__builtin_ctz(lanes | 1u << 15);
+    found->at[h] = offset[16 * h + first] - 4 * first;
+  }
+#ifdef __AVX512CD__
   const __m512i steps = _mm512_slli_epi32(LANES_OF_HALF, 2);
   for (u32 h = 0; h < 2; h++) {
-    __mmask16 lanes = found->lanes[h] = (__mmask16)(mask >> 16 * h);
-    u32 first = (u32)__builtin_ctz(lanes | 1u << 15);
-    found->at[h] = offset[16 * h + first] - 4 * first;
     __m512i all, straight = _mm512_add_epi32(_mm512_set1_epi32((int)found->at[h]), steps);
     memcpy(&all, offset + 16 * h, sizeof all);
-    if (_mm512_mask_cmpneq_epi32_mask(lanes, all, straight)) return 0;
+    if (_mm512_mask_cmpneq_epi32_mask((__mmask16)found->lanes[h], all, straight)) return 0;
   }
   return 1;
+#else
+#define STEP(l) 4 * ((l) & 15)
+#define HALF(l) -(u32)((l) >= 16)
+  const v32 steps = FOR_LANES(STEP), high = FOR_LANES(HALF);
+#undef STEP
+#undef HALF
+  v32 all, straight = steps + found->at[0] + (high & (found->at[1] - found->at[0]));
+  memcpy(&all, offset, sizeof all);
+  return !__builtin_reduce_or((all ^ straight) & lanes_of(mask));
+#endif
 }
 
 ALWAYS void load_side_by_side(const u8 *base, const side_by_side *found, u32 *data) {
   for (u32 h = 0; h < 2; h++) {
-    __m512i row = _mm512_maskz_loadu_epi32(found->lanes[h], base + (i64)(i32)found->at[h]);
-    memcpy(data + 16 * h, &row, sizeof row);
+    const u8 *row = base + (i64)(i32)found->at[h];
+#ifdef __AVX512CD__
+    __m512i words = _mm512_maskz_loadu_epi32((__mmask16)found->lanes[h], row);
+    memcpy(data + 16 * h, &words, sizeof words);
+#else
+    const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    for (u32 p = 0; p < 16; p += 8) {
+      __m256i lanes = _mm256_and_si256(_mm256_set1_epi32((int)(found->lanes[h] >> p)), bit);
+      __m256i words = _mm256_maskload_epi32((const int *)(row + 4 * p), _mm256_cmpeq_epi32(lanes, bit));
+      memcpy(data + 16 * h + p, &words, sizeof words);
+    }
+#endif
   }
 }
 
@@ -271,7 +293,7 @@ ALWAYS u32 quick(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
       if (space == SHARED) count_waves(c, s, offset, mask, size);
       return 1;
     }
-#ifdef __AVX512CD__
+#ifdef __AVX2__
     side_by_side rows;
     if (space == SHARED && are_side_by_side(offset, mask, &rows)) {
       load_side_by_side(base, &rows, to);

@@ -15,7 +15,8 @@ from kernelwright.codegen.simt.emission.accesses.inline_access import (
     suffix,
 )
 from kernelwright.codegen.simt.emission.lane_values import Lanes
-from kernelwright.codegen.simt.emission.partial_stores import store_each, stores_under_masks, write_back
+from kernelwright.codegen.simt.emission.partial_stores import store_each, write_back
+from kernelwright.codegen.simt.emission.processor import has_mask_registers
 from kernelwright.codegen.simt.emission.representation import stored
 from kernelwright.codegen.simt.program.program import Access
 
@@ -190,7 +191,7 @@ class Row(Way):
                 e.line(f"call void @llvm.prefetch.p0(ptr {next_one}, i32 0, i32 3, i32 1)")
 
     def begin_store(self) -> None:
-        self.writes_back = self.access.space == SHARED and self.e.mask != "-1" and not stores_under_masks()
+        self.writes_back = self.access.space == SHARED and self.e.mask != "-1" and not has_mask_registers()
 
     def store(self, values: list[str]) -> None:
         """Writes one store per segment, masked where lanes may be inactive."""
@@ -241,7 +242,7 @@ class Own(Way):
         return [_load_part(self, self.pointer(self.bases[0]), 0, self.e.lanes)]
 
     def begin_store(self) -> None:
-        self.writes_back = self.e.mask != "-1" and not stores_under_masks()
+        self.writes_back = self.e.mask != "-1" and not has_mask_registers()
 
     def store(self, values: list[str]) -> None:
         """Writes one store of all lanes' words, masked where lanes may be inactive."""
@@ -270,7 +271,7 @@ def _store_part(way: Way, pointer: str, value: str, i: int, per: int) -> None:
     if way.writes_back:
         write_back(e, row, part, pointer, align, _piece(e, "i1", e.as_vector(e.mask), i, per))
         return
-    if not stores_under_masks():
+    if not has_mask_registers():
         store_each(e, way.access.type, part, pointer, way.access.bytes, align, per, i * per)
         return
     name = f"llvm.masked.store.{suffix(per, type)}.p0"

@@ -7,14 +7,10 @@ from functools import cache
 from kernelwright.codegen.simt.emission.accesses.access_address import Address
 from kernelwright.codegen.simt.emission.accesses.inline_access import LOCAL, SECTOR_SHIFT, SHARED, Way, add_to, suffix
 from kernelwright.codegen.simt.emission.lane_values import Lanes
-from kernelwright.codegen.simt.emission.partial_stores import processor_has, store_each, stores_under_masks
+from kernelwright.codegen.simt.emission.partial_stores import store_each
+from kernelwright.codegen.simt.emission.processor import has_gather, has_mask_registers
 from kernelwright.codegen.simt.emission.representation import stored
 from kernelwright.codegen.simt.program.program import Access
-
-
-def gathers() -> bool:
-    """Whether the processor reads scattered numbers under a mask."""
-    return processor_has("avx512f") or processor_has("avx2")
 
 
 class Steps(Way):
@@ -30,7 +26,7 @@ class Steps(Way):
         """Whether the lanes, all in one segment, lie a constant number of bytes apart, at most 1 MiB, and the processor gathers and
         scatters such numbers. Stores that overlap do not fit."""
         stride = address.stride
-        if stride is None or stride == 0 or e.parts > 1 or access.space == LOCAL or not gathers():
+        if stride is None or stride == 0 or e.parts > 1 or access.space == LOCAL or not has_gather():
             return False
         if (
             stride % access.align
@@ -127,7 +123,7 @@ class Steps(Way):
     def store(self, values: list[str]) -> None:
         """Writes one masked scatter for each component, or a store for each lane."""
         e, type = self.e, stored(self.access.type)
-        if not stores_under_masks():
+        if not has_mask_registers():
             size = self.access.bytes // self.access.components
             for k, value in enumerate(values):
                 pointer = self.pointer(self.bases[0], k * size)
