@@ -128,6 +128,8 @@ def _engine(name: str, text: str, level: int, *, optimise: bool = True) -> Any:
         builder = llvm.create_pass_builder(_pass_machine(level), llvm.create_pipeline_tuning_options(1))
         passes = llvm.create_new_module_pass_manager()
         passes.add_sroa_pass()
+        if level:
+            passes.add_instruction_combine_pass()
         passes.add_simplify_cfg_pass()
         passes.add_aggressive_dce_pass()
         run_once(passes, module, builder)
