@@ -142,7 +142,17 @@ static inline u32 firsts(v32 numbers, u32 mask) {
   return mask & ~bits_of(again16(__builtin_convertvector(numbers, row16)) != 0);
 }
 
-static inline u32 different(v32 numbers, u32 mask) { return (u32)__builtin_popcount(firsts(numbers, mask)); }
+static inline u32 different(v32 numbers, u32 mask) {
+  if (__builtin_popcount(mask) > FEW_LANES) {
+    /* Numbers that lie close together are bits of a word. */
+    v32 lanes = lanes_of(mask);
+    u32 least = __builtin_reduce_min(numbers | ~lanes), most = __builtin_reduce_max(numbers & lanes);
+    v32 one = {0}, bit;
+    one += 1, bit = (one << ((numbers - least) & 31)) & lanes;
+    if (most - least < 32) return (u32)__builtin_popcount(__builtin_reduce_or(bit));
+  }
+  return (u32)__builtin_popcount(firsts(numbers, mask));
+}
 #endif
 
 /* Sectors of aligned numbers at offsets from an address whose low bits are ``skew``. */
