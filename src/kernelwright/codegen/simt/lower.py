@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from kernelwright.codegen.simt.analyses.address_spaces import infer_spaces
 from kernelwright.codegen.simt.emission.emitter import Emitter
 from kernelwright.codegen.simt.emission.slow_quotients import dividing_blocks
@@ -114,7 +116,7 @@ class HostKernel:
         """Whether the kernel calls printf."""
         return any(n.code == "print" for n in self.notes)
 
-    @property
+    @cached_property
     def waits_for_grid(self) -> bool:
         """Whether it has a barrier of all blocks."""
         return any(p.is_grid for p in self.points)

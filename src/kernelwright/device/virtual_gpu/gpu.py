@@ -52,7 +52,7 @@ _MESSAGES: dict[str, str] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Launched:
     """What one launch did."""
 
@@ -68,6 +68,21 @@ class Launched:
     """What the timing model says of it (``device/virtual_gpu/launch_estimates.py``), where it was asked."""
     version: str = ""
     """The winner that ran in the kernel's place, where ``Device`` was given some."""
+
+    def __init__(
+        self,
+        launch: Launch,
+        fault: Fault | None,
+        result: LaunchResult,
+        compiled: CompiledKernel,
+        overreads: tuple[Overread, ...] = (),
+        estimate: Estimate | None = None,
+        version: str = "",
+    ) -> None:
+        # As in ``Launch``.
+        fields = self.__dict__
+        fields["launch"], fields["fault"], fields["result"], fields["compiled"] = launch, fault, result, compiled
+        fields["overreads"], fields["estimate"], fields["version"] = overreads, estimate, version
 
     def __repr__(self) -> str:
         came = (

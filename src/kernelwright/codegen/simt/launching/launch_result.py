@@ -92,7 +92,7 @@ class HostOverread:
     size: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class LaunchResult:
     """``executions`` and ``lanes`` count per block of ``kernel.blocks``, the others per access of ``kernel.accesses``."""
 
@@ -120,6 +120,32 @@ class LaunchResult:
     events_lost: int = 0
     events_beyond: int = 0
     """Of warps that did more than their share of the log: what they did from there on, which is not in it."""
+
+    def __init__(
+        self,
+        kernel: HostKernel,
+        fault: HostFault | None,
+        printed: bytes,
+        prints_lost: int,
+        blocks_done: int,
+        budget_left: int,
+        raw_counts: bytes,
+        raw_sites: bytes,
+        accesses: npt.NDArray[Any],
+        overreads: tuple[HostOverread, ...] = (),
+        found: tuple[Found, ...] = (),
+        incomplete: bool = False,
+        events: npt.NDArray[np.uint64] = NO_EVENTS,
+        events_lost: int = 0,
+        events_beyond: int = 0,
+    ) -> None:
+        # As in ``Launch``.
+        fields = self.__dict__
+        fields["kernel"], fields["fault"], fields["printed"], fields["prints_lost"] = kernel, fault, printed, prints_lost
+        fields["blocks_done"], fields["budget_left"] = blocks_done, budget_left
+        fields["raw_counts"], fields["raw_sites"], fields["accesses"] = raw_counts, raw_sites, accesses
+        fields["overreads"], fields["found"], fields["incomplete"] = overreads, found, incomplete
+        fields["events"], fields["events_lost"], fields["events_beyond"] = events, events_lost, events_beyond
 
     @cached_property
     def counts(self) -> Counts:

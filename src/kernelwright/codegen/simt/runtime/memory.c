@@ -313,9 +313,20 @@ static u32 move_weakly(simt_context *c, const simt_access *a, const u64 *address
   return left;
 }
 
+/* An access that is made for the first time gets to know the buffer of its first lane: then it is one that comes often. */
+static void begin(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask) {
+  const simt_access *a = s->access;
+  if (s->end || a->space != GENERIC || !mask || c->attention) return;
+  u64 address[WARP];
+  u32 first = (u32)__builtin_ctz(mask), space, read_only = 0;
+  simt_addresses(a, rem, root, address);
+  (void)locate(c, s, address[first], a->size * a->components, first, &space, &read_only);
+}
+
 void simt_load(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data) {
   s = c->true_sites + s->index;
   const simt_access *a = s->access;
+  begin(c, s, rem, root, mask);
   if (simt_usual(c, s, rem, root, mask, data)) {
     if (a->spread) spread(a, mask, data);
     return;
@@ -334,6 +345,7 @@ void simt_load(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u
 void simt_store(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data) {
   s = c->true_sites + s->index;
   const simt_access *a = s->access;
+  begin(c, s, rem, root, mask);
   if (simt_usual(c, s, rem, root, mask, data)) return;
   u64 address[WARP];
   u8 *host[WARP];
