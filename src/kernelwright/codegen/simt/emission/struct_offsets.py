@@ -48,6 +48,7 @@ FRAME_SAVED = 1664
 
 SITE = {"low": 0, "count": 8, "sectors": 16, "waves": 24, "serial": 32}
 SITE_BYTES = 128
+PATTERN_BYTES = 136
 
 QUICK = tuple(
     f"{kind}_{form}_{place}"
@@ -94,4 +95,4 @@ def macros() -> list[str]:
     """The ``-D`` options that hand these numbers to the C compiler."""
     tables = {"CONTEXT": CONTEXT, "FRAME": FRAME, "SITE": SITE}
     named = [f"-DABI_{t}_{f.upper()}={o}" for t, fields in tables.items() for f, o in fields.items()]
-    return [*named, f"-DABI_FRAME_SAVED={FRAME_SAVED}", f"-DABI_SITE_BYTES={SITE_BYTES}"]
+    return [*named, f"-DABI_FRAME_SAVED={FRAME_SAVED}", f"-DABI_SITE_BYTES={SITE_BYTES}", f"-DABI_PATTERN_BYTES={PATTERN_BYTES}"]

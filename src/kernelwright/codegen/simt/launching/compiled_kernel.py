@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from kernelwright.codegen.simt.analyses.launch_forms import Numbers
 from kernelwright.codegen.simt.launching import runtime_structs
+from kernelwright.codegen.simt.emission.struct_offsets import PATTERN_BYTES
 from kernelwright.codegen.simt.launching.host_code import HostCode, host_code
 from kernelwright.codegen.simt.launching.kernel_tables import access_table, point_table
 from kernelwright.codegen.simt.launching.launch_result import NO_EVENTS, Found, HostFault, LaunchResult
@@ -127,6 +128,7 @@ class CompiledKernel:
         true, blind, counts = np.zeros(n, SITE), np.zeros(n, SITE), np.zeros(2 * len(kernel.blocks), np.int64)
         blind["index"] = np.arange(n)
         self._live = (true, blind, counts)
+        self._patterns = np.zeros(n * PATTERN_BYTES, np.uint8)
         self._fault = runtime_structs.Fault()
         self._overreads = OverreadTable()
         self._bounds: npt.NDArray[Any] | None = None
@@ -169,6 +171,7 @@ class CompiledKernel:
         self._structs = np.array([(host + at, host + at + size, 0, 0) for _, size, at in kernel.by_value], BUFFER)
         c.by_value, c.n_by_value = self._structs.ctypes.data, len(self._structs)
         c.true_sites, c.blind_sites, c.counts = (a.ctypes.data for a in self._live)
+        c.patterns = self._patterns.ctypes.data
         c.n_sites, c.counting = len(kernel.accesses), int(kernel.options.counters)
         c.fault = ctypes.addressof(self._fault)
         if kernel.prints:

@@ -67,7 +67,7 @@ class Context(ctypes.Structure):
         ("arrivals", ctypes.c_uint32 * 16), ("overread", ctypes.c_uint32), ("pad2", ctypes.c_uint32),
         ("overreads", ctypes.c_void_p), ("weak", ctypes.c_void_p), ("spread", ctypes.c_uint32),
         ("departed", ctypes.c_uint32), ("written", ctypes.c_void_p), ("homes", ctypes.c_void_p),
-        ("changes", ctypes.c_void_p),
+        ("changes", ctypes.c_void_p), ("patterns", ctypes.c_void_p),
     ]  # fmt: skip
 
 

@@ -257,7 +257,21 @@ ALWAYS u32 is_one_wave(const side_by_side *found) {
 #endif
 
 ALWAYS void count_waves(simt_context *c, simt_site *s, const u32 *offset, u32 mask, u32 size) {
-  if (c->counting) s->waves += (i64)simt_waves(offset, mask, size) - 1;
+  if (!c->counting) return;
+  /* Narrower numbers share words, which depends on where they lie. */
+  if (size < 4) {
+    s->waves += (i64)simt_waves(offset, mask, size) - 1;
+    return;
+  }
+  simt_pattern *known = c->patterns + s->index;
+  v32 apart, before;
+  memcpy(&apart, offset, sizeof apart), memcpy(&before, known->apart, sizeof before);
+  apart = (apart - offset[__builtin_ctz(mask)]) & lanes_of(mask);
+  if (known->mask != mask || __builtin_reduce_or(apart ^ before)) {
+    known->mask = mask, known->waves = simt_waves(offset, mask, size);
+    memcpy(known->apart, &apart, sizeof apart);
+  }
+  s->waves += (i64)known->waves - 1;
 }
 
 /* Words of global memory that at most four lanes read or write. */

@@ -78,6 +78,14 @@ typedef struct {
   u64 reserved[2];
 } simt_site;
 
+/* The last request that an access made of shared memory, as far as its wavefronts depend on it: those of a request that only lies elsewhere are
+   the same, as banks follow one another. Kept from launch to launch. */
+typedef struct {
+  u32 mask;      /* 0: there was none */
+  u32 waves;
+  u32 apart[WARP]; /* bytes from the first active lane, 0 for those that are not */
+} simt_pattern;
+
 typedef struct {
   u64 start, end;
   u32 index, writable;
@@ -183,6 +191,7 @@ typedef struct simt_context {
   const u8 *written; /* per buffer: whether the launch may write to it */
   const u64 *homes;  /* per access: the start of the buffer that its addresses are made from; 0: not known */
   u32 *changes;      /* where to note that global memory changes; NULL: nothing asks */
+  simt_pattern *patterns; /* per access */
 } simt_context;
 
 typedef i64 (*simt_kernel)(simt_context *, simt_frame *);
@@ -326,5 +335,6 @@ AGREES(simt_site, sectors, ABI_SITE_SECTORS);
 AGREES(simt_site, waves, ABI_SITE_WAVES);
 AGREES(simt_site, serial, ABI_SITE_SERIAL);
 _Static_assert(sizeof(simt_site) == ABI_SITE_BYTES, "simt_site");
+_Static_assert(sizeof(simt_pattern) == ABI_PATTERN_BYTES, "simt_pattern");
 
 #endif
