@@ -8,6 +8,7 @@ those of inactive lanes go where nobody reads.
 from __future__ import annotations
 
 from kernelwright.codegen.simt.emission.lane_values import Lanes
+from kernelwright.codegen.simt.emission.processor import has_mask_registers
 from kernelwright.codegen.simt.emission.representation import stored
 
 
@@ -15,7 +16,8 @@ def write_back(e: Lanes, row: str, value: str, pointer: str, align: int, active:
     """Stores the active lanes of a ``row``, as ``<32 x float>``. Only where nobody else writes to the inactive lanes' places meanwhile."""
     lanes = row[1:].partition(" ")[0]
     # Else LLVM sees that a store under a mask does the same.
-    old = e.let(f"load volatile {row}, ptr {pointer}, align {align}")
+    volatile = "" if has_mask_registers() else "volatile "
+    old = e.let(f"load {volatile}{row}, ptr {pointer}, align {align}")
     chosen = e.let(f"select <{lanes} x i1> {active}, {row} {value}, {row} {old}")
     e.line(f"store {row} {chosen}, ptr {pointer}, align {align}")
 

@@ -4,8 +4,9 @@
     Row    neighbouring lanes touch neighbouring numbers             a[i]
     Steps  lanes are a constant number of bytes apart                a[2 * i], a[i].x
     Own    one offset in local memory: each lane has its own word    local[3]
+    Words  any word of a short local array                           local[i]
 
-``Row`` and ``Own`` are in ``inline_neighbours.py``, ``Steps`` in ``inline_strides.py``.
+``Row`` and ``Own`` are in ``inline_neighbours.py``, ``Steps`` in ``inline_strides.py``, ``Words`` in ``inline_words.py``.
 
 A way is only taken when all lanes, active or not, stay inside the buffer the access touched last; and, where costs are
 counted, when the cost is exact: the runtime, which takes all other cases, counts the same.

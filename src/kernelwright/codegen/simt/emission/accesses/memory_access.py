@@ -13,6 +13,7 @@ from kernelwright.codegen.simt.emission.accesses.access_address import ADDRESSES
 from kernelwright.codegen.simt.emission.accesses.inline_access import One, Way, site
 from kernelwright.codegen.simt.emission.accesses.inline_neighbours import Own, Row
 from kernelwright.codegen.simt.emission.accesses.inline_strides import Steps
+from kernelwright.codegen.simt.emission.accesses.inline_words import Words
 from kernelwright.codegen.simt.emission.lane_values import Lanes
 from kernelwright.codegen.simt.emission.representation import stored
 from kernelwright.codegen.simt.program.program import Access, Op, bytes_of
@@ -35,7 +36,7 @@ def _choose(e: Lanes, access: Access, address: Address, one_result: bool, is_sto
 
     ``one_result``: lanes of a segment get one number.
     """
-    for way in (One,) if access.constant else (One, Row, Steps, Own):
+    for way in (One,) if access.constant else (One, Row, Steps, Own, Words):
         if way.fits(e, access, address, one_result, is_store):
             return way(e, access, address)
     return None
