@@ -95,4 +95,9 @@ def macros() -> list[str]:
     """The ``-D`` options that hand these numbers to the C compiler."""
     tables = {"CONTEXT": CONTEXT, "FRAME": FRAME, "SITE": SITE}
     named = [f"-DABI_{t}_{f.upper()}={o}" for t, fields in tables.items() for f, o in fields.items()]
-    return [*named, f"-DABI_FRAME_SAVED={FRAME_SAVED}", f"-DABI_SITE_BYTES={SITE_BYTES}", f"-DABI_PATTERN_BYTES={PATTERN_BYTES}"]
+    return [
+        *named,
+        f"-DABI_FRAME_SAVED={FRAME_SAVED}",
+        f"-DABI_SITE_BYTES={SITE_BYTES}",
+        f"-DABI_PATTERN_BYTES={PATTERN_BYTES}",
+    ]

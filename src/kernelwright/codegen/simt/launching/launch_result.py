@@ -141,7 +141,12 @@ class LaunchResult:
     ) -> None:
         # As in ``Launch``.
         fields = self.__dict__
-        fields["kernel"], fields["fault"], fields["printed"], fields["prints_lost"] = kernel, fault, printed, prints_lost
+        fields["kernel"], fields["fault"], fields["printed"], fields["prints_lost"] = (
+            kernel,
+            fault,
+            printed,
+            prints_lost,
+        )
         fields["blocks_done"], fields["budget_left"] = blocks_done, budget_left
         fields["raw_counts"], fields["raw_sites"], fields["accesses"] = raw_counts, raw_sites, accesses
         fields["overreads"], fields["found"], fields["incomplete"] = overreads, found, incomplete
