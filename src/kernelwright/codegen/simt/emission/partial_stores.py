@@ -25,7 +25,7 @@ def write_back(e: Lanes, row: str, value: str, pointer: str, align: int, active:
 def store_each(
     e: Lanes, type: str, value: str, pointer: str, step: int, align: int, lanes: int, first: int = 0
 ) -> None:
-    """Stores each active lane by itself: ``lanes`` numbers, of lane ``first`` and the next ones, ``step`` bytes apart from ``pointer`` on."""
+    """Stores each active lane by itself: ``lanes`` numbers, of lane ``first`` and the next, ``step`` bytes apart from ``pointer`` on."""
     nowhere = "" if e.mask == "-1" else e.scratch(0)
     for lane in range(lanes):
         number = e.let(f"extractelement <{lanes} x {stored(type)}> {value}, i64 {lane}")

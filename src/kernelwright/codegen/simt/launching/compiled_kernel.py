@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelwright.codegen.simt.analyses.launch_forms import Numbers
-from kernelwright.codegen.simt.launching import runtime_structs
 from kernelwright.codegen.simt.emission.struct_offsets import PATTERN_BYTES
+from kernelwright.codegen.simt.launching import runtime_structs
 from kernelwright.codegen.simt.launching.host_code import HostCode, host_code
 from kernelwright.codegen.simt.launching.kernel_tables import access_table, point_table
 from kernelwright.codegen.simt.launching.launch_result import NO_EVENTS, Found, HostFault, LaunchResult

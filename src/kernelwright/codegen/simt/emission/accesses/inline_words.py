@@ -1,4 +1,4 @@
-"""Accesses to a word of a short local array, which one differs from lane to lane: the words one after the other, for the lanes that want them.
+"""Accesses to a word of a short local array that each lane chooses: the words one after the other, for the lanes that want them.
 
     int seen[4];                                  for each of the four rows of words:
     seen[v & 3] = x;                                  the lanes whose index it is take x, the others keep what they have
