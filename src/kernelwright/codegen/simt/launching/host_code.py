@@ -15,6 +15,7 @@ from time import perf_counter
 from typing import Any
 
 from kernelwright.codegen.simt.emission.emitter import ENTRY
+from kernelwright.codegen.simt.emission.processor import has_mask_registers
 from kernelwright.codegen.simt.launching.runtime_library import addresses
 from kernelwright.codegen.simt.launching.vector_runs import NAME, CutText, cut
 from kernelwright.errors import ToolError
@@ -128,7 +129,8 @@ def _engine(name: str, text: str, level: int, *, optimise: bool = True) -> Any:
         builder = llvm.create_pass_builder(_pass_machine(level), llvm.create_pipeline_tuning_options(1))
         passes = llvm.create_new_module_pass_manager()
         passes.add_sroa_pass()
-        if level:
+        if level and not has_mask_registers():
+            # With mask registers it gains nothing (docs/decisions/0047-blocks-written-twice.md).
             passes.add_instruction_combine_pass()
         passes.add_simplify_cfg_pass()
         passes.add_aggressive_dce_pass()
@@ -155,7 +157,8 @@ def _machine(level: int) -> Any:
 def _processor() -> tuple[str, str]:
     llvm = binding()
     features = llvm.get_host_cpu_features().flatten()
-    # Whole 512-bit registers, and no hardware bfloat conversion, which drops subnormals.
+    # Gathers where there are some: LLVM branches for each lane on processors whose own it takes for slow. Whole 512-bit registers, and no
+    # hardware bfloat conversion, which drops subnormals.
     return llvm.get_host_cpu_name(), features + ",+fast-gather,-prefer-256-bit,-avx512bf16,-avxneconvert,-avx512fp16"
 
 
