@@ -60,10 +60,10 @@ def test_words_of_short_arrays(
     for options in (SimtOptions(block=shape), SimtOptions(block=shape, inline=True)):
         launch = one.fast(arena, options).launch
         chosen = [a for a in launch.kernel.accesses if a.space == 2 and str(a.form.get("coefficient")) == "4"]
-        threads, everybody = shape[0] * shape[1], np.ones(THREADS, np.int32)
+        threads, every = shape[0] * shape[1], np.ones(THREADS, np.int32)
         # Of rows of 5 threads nothing is known that would tell these accesses from others.
         assert len(chosen) == (4 if 32 % shape[0] == 0 or shape[0] % 32 == 0 else 0)
-        words = ((pick & 7, on), (pick >> 2 & 7, on[::-1]), (pick >> 1 & 7, everybody), (pick[::-1] & 7, everybody))
+        words = ((pick & 7, on), (pick >> 2 & 7, on[::-1]), (pick >> 1 & 7, every), (pick[::-1] & 7, every))
         for access, (word, who) in zip(chosen, words, strict=False):
             want = sum(len(set(zip(word[w], w % 32 // 8, strict=True))) for w in warps(who, threads))
             assert launch.sectors[access.index] == want, (access.kind, options)

@@ -125,7 +125,7 @@ def barrier(c: LaneControl, block: Block, term: Op) -> None:
 
 
 def _has_nobody_to_wait_for(c: LaneControl, block: Block, term: Op) -> bool:
-    """Whether the block has one warp, whose lanes come to a barrier together: it goes on, unless somebody watches."""
+    """Whether the block has one warp, whose lanes come to a barrier together: it goes on, unless it is watched."""
     options, detail = c.e.options, term.detail
     return (
         options.block is not None

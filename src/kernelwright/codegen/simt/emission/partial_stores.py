@@ -2,7 +2,7 @@
 
 With AVX-512 they are stores under a mask. With AVX2 an AMD processor takes some twenty cycles for eight lanes of such a store, four times
 as long as for reading a row, choosing and writing it back, and twice as long as for a store of its own for each lane, of which
-those of inactive lanes go where nobody reads.
+those of inactive lanes go to a place that is not read.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from kernelwright.codegen.simt.emission.representation import stored
 
 
 def write_back(e: Lanes, row: str, value: str, pointer: str, align: int, active: str) -> None:
-    """Stores the active lanes of a ``row``, as ``<32 x float>``. Only where nobody else writes to the inactive lanes' places meanwhile."""
+    """Stores the active lanes of a ``row``, as ``<32 x float>``. Only where the inactive lanes' places are not written to meanwhile."""
     lanes = row[1:].partition(" ")[0]
     # Else LLVM sees that a store under a mask does the same.
     volatile = "" if has_mask_registers() else "volatile "

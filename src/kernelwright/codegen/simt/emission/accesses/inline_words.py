@@ -58,7 +58,7 @@ class Words(Way):
         return self.access.bytes
 
     def check(self, fast: str, slow: str) -> None:
-        """Go to ``fast`` when every active lane's word is there, and nobody watches."""
+        """Go to ``fast`` when every active lane's word is there, and the launch is not watched."""
         e, row, whole = self.e, self.e.vector_type("i32"), self.e.whole_mask()
         inside = e.number_of_bits(e.let(f"icmp ult {row} {self.word}, splat (i32 {self.words})"))
         if self.may_wrap:
