@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from kernelwright.errors import CompileError, Misuse, ToolError
-from kernelwright.farm import Lost, Pool, Raised
+from kernelwright.farm import Lost, Pool, Raised, crew
+from kernelwright.farm.messages import Kind, send
 from tests.farm import tasks
 from tests.farm.processes import descendants, ended, soon
 
@@ -244,6 +245,26 @@ def test_an_abandoned_map_does_not_disturb_the_next() -> None:
         for _ in pool.map([0.01] * 50):
             break
         assert dict(pool.map([0.0, 0.02])) == {0: 0.0, 1: 0.02}
+
+
+@pytest.mark.parametrize("which", [1, 4])
+def test_ctrl_c_just_after_an_item_was_sent(monkeypatch: pytest.MonkeyPatch, which: int) -> None:
+    """What was sent and not noted comes back, or its answer does."""
+    sent = 0
+
+    def interrupted(*given: Any, **named: Any) -> bool:
+        nonlocal sent
+        done = send(*given, **named)
+        sent += given[1] is Kind.WORK
+        if given[1] is Kind.WORK and sent == which:
+            raise KeyboardInterrupt
+        return done
+
+    with Pool(tasks.sleeping, workers=2) as pool:
+        monkeypatch.setattr(crew, "send", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            list(pool.map([0.01] * 9))
+        assert dict(pool.map([0.0, 0.02, 0.01])) == {0: 0.0, 1: 0.02, 2: 0.01}
 
 
 def test_workers_killed_at_random_from_outside() -> None:

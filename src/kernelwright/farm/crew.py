@@ -75,7 +75,8 @@ class Worker:
                 break
             message.discard()
             found.append(message.number)
-            self.waiting.remove(message.number)
+            if message.number in self.waiting:  # Ctrl-C may come between giving and noting
+                self.waiting.remove(message.number)
         return found
 
     def close(self) -> None:
