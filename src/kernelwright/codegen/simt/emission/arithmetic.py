@@ -12,7 +12,7 @@ from kernelwright.codegen.simt.analyses.uniformity import V
 from kernelwright.codegen.simt.emission import bfloat
 from kernelwright.codegen.simt.emission.lane_values import Lanes
 from kernelwright.codegen.simt.emission.number_or_lanes import Width
-from kernelwright.codegen.simt.emission.representation import Rep, stored
+from kernelwright.codegen.simt.emission.representation import Rep, signed, stored
 from kernelwright.codegen.simt.emission.row_functions import BITS, CONVERSIONS
 from kernelwright.codegen.simt.program.program import Const, Op, Operand, Var, bits_of
 from kernelwright.errors import CompileError
@@ -95,21 +95,16 @@ def _index(e: Lanes, op: Op, i: int) -> Rep:
 def _truncated(e: Lanes, op: Op) -> list[str]:
     rep = e.get(op.args[0])
     root = e.get(rep.root)
-    coefficient = Const("i32", str(_signed(rep.shape[3])))
+    coefficient = Const("i32", str(signed(rep.shape[3])))
     parts = []
     for i in range(e.parts if op.outs[0].shape[0] == "s" else 1):
         rest = rep.part(i)
         low = rest if rest.lstrip("-").isdigit() else e.let(f"trunc i64 {rest} to i32")
         if low.lstrip("-").isdigit():
-            low = str(_signed(int(low)))
+            low = str(signed(int(low)))
         scaled = e.let(f"mul i32 {root.part(i)}, {coefficient.text}")
         parts.append(e.let(f"add i32 {scaled}, {low}"))
     return parts
-
-
-def _signed(value: int) -> int:
-    value &= 0xFFFFFFFF
-    return value - (1 << 32) if value >> 31 else value
 
 
 # -- the table ----------------------------------------------------------------------------------------------------------

@@ -8,12 +8,14 @@ from __future__ import annotations
 from kernelwright.codegen.simt.analyses.uniformity import V
 from kernelwright.codegen.simt.emission import struct_offsets
 from kernelwright.codegen.simt.emission.launch_values import launch_value
+from kernelwright.codegen.simt.emission.partial_stores import write_back
 from kernelwright.codegen.simt.emission.processor import has_mask_registers
 from kernelwright.codegen.simt.emission.representation import (
     Rep,
     is_literal,
     lane_constants,
     of_const,
+    signed,
     splat,
     stored,
     text_of,
@@ -43,6 +45,8 @@ class Lanes(Writer):
         self.mirrors: dict[Loop, list[Var]] = {}
         """Per divergent loop the values that lanes take along when they leave it, one after the other."""
         self.mirror_slots: dict[Var, str] = {}
+        self.frame_slots: set[str] = set()
+        """Those that lie in the warp's frame; the others become registers."""
         self.mask = "-1"
         self.mask_vector: str | None = None
         self.some_lanes = False
@@ -143,13 +147,12 @@ class Lanes(Writer):
 
     def _spread_bits(self, parts: list[str]) -> str:
         """The same for bits, as a number: without mask registers LLVM puts a vector of bits together bit by bit."""
-        number, per = f"i{self.lanes}", self.geometry.per_segment
-        total = ""
+        per, total = self.geometry.per_segment, ""
         for i, part in enumerate(parts):
             bits = ((1 << per) - 1) << (i * per)
-            mine = self.let(f"select i1 {part}, {number} {bits - (bits >> self.lanes - 1 << self.lanes)}, {number} 0")
-            total = self.let(f"or {number} {total}, {mine}") if total else mine
-        return self.bits_of_number(total if self.lanes == 32 else self.let(f"zext {number} {total} to i32"))
+            mine = self.let(f"select i1 {part}, i32 {signed(bits)}, i32 0")
+            total = self.let(f"or i32 {total}, {mine}") if total else mine
+        return self.bits_of_number(total)
 
     def define(self, var: Var, parts: list[str]) -> None:
         """``var`` is now these numbers (or this vector); writes them down where other blocks will look."""
@@ -194,9 +197,10 @@ class Lanes(Writer):
             self.line(f"store {row} {self.let(f'xor {row} {changed}, {old}')}, ptr {slot}")
         elif self.options.in_line or (bits := bits_of(stored(type))) // 8 not in struct_offsets.KEEPS or bits % 8:
             # No helper keeps numbers of three bytes, which lie in four.
-            # In the frame, LLVM would see that a store under a mask does the same: see ``partial_stores.write_back``.
-            volatile = "volatile " if slot.startswith("%s_") and not has_mask_registers() else ""
-            old = self.let(f"load {volatile}{whole}, ptr {slot}")
+            if slot in self.frame_slots:
+                write_back(self, whole, value, slot, 8, self.as_vector(mask))
+                return
+            old = self.let(f"load {whole}, ptr {slot}")
             chosen = self.let(f"select <{self.lanes} x i1> {self.as_vector(mask)}, {whole} {value}, {whole} {old}")
             self.line(f"store {whole} {chosen}, ptr {slot}")
         else:
@@ -240,7 +244,7 @@ class Lanes(Writer):
         bits, row = f"<{self.lanes} x i1>", self.vector_type("i32")
         if self.in_numbers:
             # What a comparison leaves in each lane is what a choice between numbers of 32 bits takes.
-            places = ", ".join(f"i32 {(1 << lane) - (lane // 31 << 32)}" for lane in range(self.lanes))
+            places = ", ".join(f"i32 {signed(1 << lane)}" for lane in range(self.lanes))
             mine = self.let(f"and {row} {self.spread('i32', [number])}, <{places}>")
             made = self.let(f"icmp ne {row} {mine}, zeroinitializer")
         elif self.lanes == 32:

@@ -7,9 +7,13 @@ those of inactive lanes go to a place that is not read.
 
 from __future__ import annotations
 
-from kernelwright.codegen.simt.emission.lane_values import Lanes
+from typing import TYPE_CHECKING
+
 from kernelwright.codegen.simt.emission.processor import has_mask_registers
-from kernelwright.codegen.simt.emission.representation import stored
+from kernelwright.codegen.simt.emission.representation import signed, stored
+
+if TYPE_CHECKING:
+    from kernelwright.codegen.simt.emission.lane_values import Lanes
 
 
 def write_back(e: Lanes, row: str, value: str, pointer: str, align: int, active: str) -> None:
@@ -31,8 +35,7 @@ def store_each(
         number = e.let(f"extractelement <{lanes} x {stored(type)}> {value}, i64 {lane}")
         where = e.let(f"getelementptr i8, ptr {pointer}, i64 {lane * step}") if lane else pointer
         if nowhere:
-            bit = 1 << (first + lane)
-            bit -= (1 << 32) if bit >> 31 else 0
-            active = e.let(f"icmp ne i32 {e.let(f'and i32 {e.mask}, {bit}')}, 0")
+            mine = e.let(f"and i32 {e.mask}, {signed(1 << (first + lane))}")
+            active = e.let(f"icmp ne i32 {mine}, 0")
             where = e.let(f"select i1 {active}, ptr {where}, ptr {nowhere}")
         e.line(f"store {stored(type)} {number}, ptr {where}, align {align}")

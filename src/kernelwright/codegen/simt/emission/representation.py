@@ -62,6 +62,12 @@ def splat(type: str, text: str) -> str:
     return "zeroinitializer" if text in ("0", "false", "0.0") else f"splat ({stored(type)} {text})"
 
 
+def signed(value: int) -> int:
+    """32 bits as LLVM writes an ``i32``."""
+    value &= 0xFFFFFFFF
+    return value - (1 << 32) if value >> 31 else value
+
+
 def is_literal(text: str) -> bool:
     """Whether the text is a constant, not the name of a value."""
     return text[0] != "%"

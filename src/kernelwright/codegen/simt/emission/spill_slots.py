@@ -69,6 +69,7 @@ def _frame_slot(c: LaneControl, type: str, var: Var | None, size: int = 0) -> st
     name = f"%s_{e.number}"
     e.head.append(f"  {name} = getelementptr i8, ptr %f, i64 {c.frame_end}")
     c.frame_end += size
+    e.frame_slots.add(name)
     return name
 
 

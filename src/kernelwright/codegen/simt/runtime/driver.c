@@ -58,10 +58,9 @@ static void go_on(simt_launch *l, simt_frame *f, u32 lanes) {
   f->resume = l->n_points + 1;
 }
 
-/* No lane of the warp can move. Whether they all wait at one barrier; else that is a fault. */
+/* No lane of the warp can move, and some wait. Whether they all wait at one barrier; else that is a fault. */
 static int at_barrier(simt_launch *l, simt_frame *f) {
   simt_context *c = &l->context;
-  if (!f->waiting) return 1;
   u32 point = 0;
   EACH_LANE(i, f->waiting) {
     u32 here = f->site[i];
@@ -79,46 +78,35 @@ static int at_barrier(simt_launch *l, simt_frame *f) {
 
 enum { ENDED, AT_BARRIER, YIELDED, STOPPED, GOES_ON = 8 };
 
-/* Runs the lanes of a warp, which have just run once or are to, until none can go on. */
-static u32 run_lanes(simt_launch *l, simt_frame *f, const u32 *groups, u32 lanes, u32 apart, u32 has_run) {
+/* Runs lanes of a warp once, group by group where there are groups. 0: the launch ends. */
+static inline int run_once(simt_launch *l, simt_frame *f, const u32 *groups, u32 lanes, u32 apart) {
   simt_context *c = &l->context;
-  for (;;) {
-    u32 n = has_run ? 0 : l->n_groups ? l->n_groups : 1;
-    for (u32 g = 0; g < n; g++) {
-      u32 now = l->n_groups ? lanes & groups[g] : lanes;
-      if (!now) continue;
-      if (apart) go_on(l, f, now);
-      else if (l->n_groups) f->run = now, f->resume = 0;
-      u32 point = (u32)l->kernel(c, f);
-      if (c->budget < 0) return STOPPED;
-      if (point) f->barrier_point = point;
-    }
-    if (!f->waiting) break;
-    lanes = simt_complete_gathers(c, f, l->points);
-    if (!lanes) {
-      if (simt_yielded(f, l->points)) return YIELDED;
-      break;
-    }
-    apart = 1, has_run = 0;
+  u32 n = l->n_groups ? l->n_groups : 1;
+  for (u32 g = 0; g < n; g++) {
+    u32 now = l->n_groups ? lanes & groups[g] : lanes;
+    if (!now) continue;
+    if (apart) go_on(l, f, now);
+    else if (l->n_groups) f->run = now, f->resume = 0;
+    u32 point = (u32)l->kernel(c, f);
+    if (c->budget < 0) return 0;
+    if (point) f->barrier_point = point;
   }
-  if (!at_barrier(l, f)) return STOPPED;
-  f->resume = f->barrier_point;
-  return f->resume ? AT_BARRIER : ENDED;
+  return 1;
 }
 
 /* Runs a warp until its live lanes wait at a barrier, let others run, or have all returned. */
 static inline u32 run_warp(simt_launch *l, simt_frame *f, const u32 *groups, u32 state) {
   simt_context *c = &l->context;
   c->frame = f;
-  if (l->n_groups || state == YIELDED) {
-    u32 lanes = state == ENDED ? f->start : state == YIELDED ? simt_yielded(f, l->points) : f->live;
-    return run_lanes(l, f, groups, lanes, state == YIELDED || state == AT_BARRIER, 0);
+  u32 lanes = state == ENDED ? f->start : state == YIELDED ? simt_yielded(f, l->points) : f->live;
+  if (!run_once(l, f, groups, lanes, state == YIELDED || (l->n_groups && state == AT_BARRIER))) return STOPPED;
+  while (f->waiting) {
+    lanes = simt_complete_gathers(c, f, l->points);
+    if (!lanes && simt_yielded(f, l->points)) return YIELDED;
+    if (!lanes) break;
+    if (!run_once(l, f, groups, lanes, 1)) return STOPPED;
   }
-  /* The usual case: all lanes begin, or go on behind a barrier, in step. */
-  u32 point = (u32)l->kernel(c, f);
-  if (c->budget < 0) return STOPPED;
-  if (point) f->barrier_point = point;
-  if (f->waiting) return run_lanes(l, f, groups, 0, 0, 1);
+  if (f->waiting && !at_barrier(l, f)) return STOPPED;
   f->resume = f->barrier_point;
   return f->resume ? AT_BARRIER : ENDED;
 }

@@ -114,13 +114,17 @@ ALWAYS u32 place(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
 typedef u32 part __attribute__((vector_size(4 * PART)));
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
+/* All bits of the lanes of the lowest eight bits of ``mask``. */
+ALWAYS __m256i eight_lanes(u32 mask) {
+  const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+  return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)mask), bit), bit);
+}
+
 /* Reads the words of the lanes of ``mask``, eight lanes at a time; the others get 0. */
 ALWAYS void gather(const u8 *base, const u32 *offset, u32 mask, u32 *to) {
-  const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
   for (u32 p = 0; p < WARP; p += 8) {
-    __m256i at = _mm256_loadu_si256((const __m256i *)(offset + p)), lanes = _mm256_set1_epi32((int)(mask >> p)), row = _mm256_setzero_si256();
-    lanes = _mm256_cmpeq_epi32(_mm256_and_si256(lanes, bit), bit);
-    row = _mm256_mask_i32gather_epi32(row, (const int *)base, at, lanes, 1);
+    __m256i at = _mm256_loadu_si256((const __m256i *)(offset + p));
+    __m256i row = _mm256_mask_i32gather_epi32(_mm256_setzero_si256(), (const int *)base, at, eight_lanes(mask >> p), 1);
     _mm256_storeu_si256((__m256i *)(to + p), row);
   }
 }
@@ -168,11 +172,9 @@ ALWAYS u32 few_words(simt_context *c, simt_site *s, const u64 *rem, const i32 *r
   u32 words = (u32)(c->local_size / 4);
   if (c->attention || !mask || a->coefficient != 4 || a->stride || a->segments != 1 || first & 3 || first >> 30 != first >> 63) return 0;
   part word[WARP / PART], active[WARP / PART], bad = {0};
+  v32 lanes = lanes_of(mask);
+  memcpy(active, &lanes, sizeof active), memcpy(word, root, sizeof word);
   for (u32 p = 0; p < WARP / PART; p++) {
-    part bit;
-    for (u32 l = 0; l < PART; l++) bit[l] = 1u << (p * PART + l);
-    active[p] = (part)((bit & mask) != 0);
-    memcpy(&word[p], root + p * PART, sizeof word[p]);
     if (a->zero_extend) bad |= (part)(word[p] >> 31 != 0) & active[p];
     word[p] += (u32)(first >> 2);
     bad |= (part)(word[p] >= words) & active[p];
@@ -239,10 +241,8 @@ ALWAYS void load_side_by_side(const u8 *base, const side_by_side *found, u32 *da
     __m512i words = _mm512_maskz_loadu_epi32((__mmask16)found->lanes[h], row);
     memcpy(data + 16 * h, &words, sizeof words);
 #else
-    const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
     for (u32 p = 0; p < 16; p += 8) {
-      __m256i lanes = _mm256_and_si256(_mm256_set1_epi32((int)(found->lanes[h] >> p)), bit);
-      __m256i words = _mm256_maskload_epi32((const int *)(row + 4 * p), _mm256_cmpeq_epi32(lanes, bit));
+      __m256i words = _mm256_maskload_epi32((const int *)(row + 4 * p), eight_lanes(found->lanes[h] >> p));
       memcpy(data + 16 * h + p, &words, sizeof words);
     }
 #endif
@@ -318,8 +318,7 @@ ALWAYS u32 quick(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
     if (space == SHARED) count_waves(c, s, offset, mask, size);
 #if defined(__AVX2__) && !defined(__AVX512F__)
     gather(base, offset, mask, to);
-    return 1;
-#endif
+#else
     /* Put together in registers: generated code reads whole rows, which would wait for many small writes. */
 #define AT(l) *(const u32 *)(base + offset[l])
 #define FOUR(l) AT(l), AT(l + 1), AT(l + 2), AT(l + 3)
@@ -327,6 +326,7 @@ ALWAYS u32 quick(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
       v16 row = {FOUR(l), FOUR(l + 4), FOUR(l + 8), FOUR(l + 12)};
       memcpy(to + l, &row, sizeof row);
     }
+#endif
     return 1;
   }
   if (space == SHARED) count_waves(c, s, offset, mask, size);

@@ -19,7 +19,7 @@ from itertools import pairwise
 from kernelwright.codegen.simt.emission import struct_offsets
 from kernelwright.codegen.simt.emission.accesses.access_address import Address
 from kernelwright.codegen.simt.emission.lane_values import Lanes
-from kernelwright.codegen.simt.emission.representation import stored
+from kernelwright.codegen.simt.emission.representation import signed, stored
 from kernelwright.codegen.simt.program.program import Access
 
 SHARED, LOCAL = 1, 2
@@ -212,8 +212,7 @@ def count_parts(e: Lanes, access: Access, words: int) -> None:
         return
     total = "-1"
     for i in range(parts):
-        group = ((1 << lanes) - 1) << (i * lanes)
-        group -= (1 << 32) if group >> 31 else 0
+        group = signed(((1 << lanes) - 1) << (i * lanes))
         some = e.let(f"icmp ne i32 {e.let(f'and i32 {e.mask}, {group}')}, 0")
         total = e.let(f"add i64 {total}, {e.let(f'zext i1 {some} to i64')}")
     add_to(e, access, "waves", total)
