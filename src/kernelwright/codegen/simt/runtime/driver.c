@@ -81,6 +81,12 @@ enum { ENDED, AT_BARRIER, YIELDED, STOPPED, GOES_ON = 8 };
 /* Runs lanes of a warp once, group by group where there are groups. 0: the launch ends. */
 static inline int run_once(simt_launch *l, simt_frame *f, const u32 *groups, u32 lanes, u32 apart) {
   simt_context *c = &l->context;
+  if (!l->n_groups && !apart) {
+    /* The usual case: all lanes begin, or go on behind a barrier, in step. */
+    u32 point = (u32)l->kernel(c, f);
+    if (point) f->barrier_point = point;
+    return c->budget >= 0;
+  }
   u32 n = l->n_groups ? l->n_groups : 1;
   for (u32 g = 0; g < n; g++) {
     u32 now = l->n_groups ? lanes & groups[g] : lanes;
