@@ -7,16 +7,12 @@ those of inactive lanes go to a place that is not read.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kernelwright.codegen.simt.emission.processor import has_mask_registers
 from kernelwright.codegen.simt.emission.representation import signed, stored
-
-if TYPE_CHECKING:
-    from kernelwright.codegen.simt.emission.lane_values import Lanes
+from kernelwright.codegen.simt.emission.text_writer import Writer
 
 
-def write_back(e: Lanes, row: str, value: str, pointer: str, align: int, active: str) -> None:
+def write_back(e: Writer, row: str, value: str, pointer: str, align: int, active: str) -> None:
     """Stores the active lanes of a ``row``, as ``<32 x float>``. Only where the inactive lanes' places are not written to meanwhile."""
     lanes = row[1:].partition(" ")[0]
     # Else LLVM sees that a store under a mask does the same.
@@ -27,15 +23,15 @@ def write_back(e: Lanes, row: str, value: str, pointer: str, align: int, active:
 
 
 def store_each(
-    e: Lanes, type: str, value: str, pointer: str, step: int, align: int, lanes: int, first: int = 0
+    e: Writer, type: str, value: str, pointer: str, step: int, align: int, mask: str, lanes: int, first: int = 0
 ) -> None:
-    """Stores each active lane by itself: ``lanes`` numbers, of lane ``first`` and the next, ``step`` bytes apart from ``pointer`` on."""
-    nowhere = "" if e.mask == "-1" else e.scratch(0)
+    """Stores each lane of ``mask`` by itself: ``lanes`` numbers, of lane ``first`` and the next, ``step`` bytes apart."""
+    nowhere = "" if mask == "-1" else e.scratch(0)
     for lane in range(lanes):
         number = e.let(f"extractelement <{lanes} x {stored(type)}> {value}, i64 {lane}")
         where = e.let(f"getelementptr i8, ptr {pointer}, i64 {lane * step}") if lane else pointer
         if nowhere:
-            mine = e.let(f"and i32 {e.mask}, {signed(1 << (first + lane))}")
+            mine = e.let(f"and i32 {mask}, {signed(1 << (first + lane))}")
             active = e.let(f"icmp ne i32 {mine}, 0")
             where = e.let(f"select i1 {active}, ptr {where}, ptr {nowhere}")
         e.line(f"store {stored(type)} {number}, ptr {where}, align {align}")

@@ -272,7 +272,7 @@ def _store_part(way: Way, pointer: str, value: str, i: int, per: int) -> None:
         write_back(e, row, part, pointer, align, _piece(e, "i1", e.as_vector(e.mask), i, per))
         return
     if not has_mask_registers():
-        store_each(e, way.access.type, part, pointer, way.access.bytes, align, per, i * per)
+        store_each(e, way.access.type, part, pointer, way.access.bytes, align, e.mask, per, i * per)
         return
     name = f"llvm.masked.store.{suffix(per, type)}.p0"
     e.declare(name, f"void ({row}, ptr, {bits})")

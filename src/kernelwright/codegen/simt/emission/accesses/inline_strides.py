@@ -127,7 +127,8 @@ class Steps(Way):
             size = self.access.bytes // self.access.components
             for k, value in enumerate(values):
                 pointer = self.pointer(self.bases[0], k * size)
-                store_each(e, self.access.type, value, pointer, self.stride, min(self.access.align, size), e.lanes)
+                align = min(self.access.align, size)
+                store_each(e, self.access.type, value, pointer, self.stride, align, e.mask, e.lanes)
             return
         row, bits, pointers = f"<{e.lanes} x {type}>", f"<{e.lanes} x i1>", f"<{e.lanes} x ptr>"
         name = f"llvm.masked.scatter.{suffix(e.lanes, type)}.v{e.lanes}p0"
