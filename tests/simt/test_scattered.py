@@ -41,6 +41,12 @@ extern "C" __global__ void local_(const char *a, const int *pick, const int *on,
 extern "C" __global__ void atomics(const char *a, const int *pick, const int *on, int *o, int k) {
   int t = T; if (on[t]) { atomicAdd(&o[pick[t]], t); atomicExch(&o[pick[t] + 256], t); atomicMax(&o[pick[t] + 512], 9 - t);
     atomicMin(&o[pick[t] + 768], t - 9); atomicOr(&o[pick[t] + 1024], t); } }
+extern "C" __global__ void rounds(const int *a, const int *pick, int *o, int n) {
+  const int *b = a + 16;
+  #pragma unroll 1
+  for (int i = 0; i < n; i++) {
+    int p = pick[i * 32 + threadIdx.x];
+    if (p != -2) { int x = b[(unsigned long long)(unsigned)p]; if (p < 0) return; o[p] = x; atomicAdd(o + 1000, atomicAdd(&o[p + 256], 1)); atomicExch(&o[p + 768], x); } } }
 """
 SHAPES = [(64, 1, 1), (16, 4, 1), (8, 8, 1), (5, 12, 1)]
 
@@ -120,3 +126,49 @@ def test_atomics(module: Module, arena: Arena, shape: tuple[int, int, int], pick
     start = np.arange(1280, dtype=np.int32) % 7 - 3
     one = Case(module, "atomics", 1, shape, nothing, pick, on, start, 0)
     one.agree(arena, options=[SimtOptions(block=shape), SimtOptions(block=shape, inline=True)])
+    launch = one.fast(arena, SimtOptions(block=shape)).launch
+    taken = list(warps(on, shape[0] * shape[1]))
+    place = arena.buffers[3].address + 4 * pick.astype(np.int64)
+    for which, access in enumerate(a for a in launch.kernel.accesses if a.kind == "atomic"):
+        sectors = sum(len(set((place[w] + 1024 * which) // 32)) for w in taken)
+        again = sum(max(np.unique(pick[w], return_counts=True)[1]) - 1 for w in taken)
+        assert (launch.sectors[access.index], launch.serial[access.index]) == (sectors, again), which
+
+
+@st.composite
+def lanes_of_rounds(draw: st.DrawFn) -> Array:
+    """For each round of a warp and each lane of up to ten a place, in few different sectors; -2 for the others."""
+    seed = np.random.default_rng(draw(st.integers(0, 1 << 20)))
+    pick = np.full((draw(st.integers(2, 8)), 32), -2, np.int32)
+    for row in pick:
+        lanes = seed.permutation(32)[: draw(st.integers(1, 10))]
+        row[lanes] = 8 * seed.integers(0, draw(st.sampled_from([2, 10])), len(lanes)) + seed.integers(
+            0, draw(st.sampled_from([1, 8])), len(lanes)
+        )
+    return pick
+
+
+@settings(max_examples=few(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lanes_of_rounds(), st.integers(0, 31))
+def test_few_lanes(module: Module, arena: Arena, pick: Array, stray: int) -> None:
+    data, start = np.arange(200, dtype=np.int32) * 3, np.zeros(1024, np.int32)
+    one = Case(module, "rounds", 1, 32, data, pick, start, len(pick))
+    options = [SimtOptions(block=(32, 1, 1)), SimtOptions(block=(32, 1, 1), inline=True)]
+    one.agree(arena, options=options)
+    for option in options:
+        launch = one.fast(arena, option).launch
+        base, out = arena.buffers[0].address + 64, arena.buffers[2].address
+        accesses = launch.kernel.accesses
+        load, store = accesses[1], next(a for a in accesses if a.kind == "store")
+        places = [row[row >= 0].astype(np.int64) for row in pick]
+        for access, at in ((load, base), (store, out)):
+            assert launch.sectors[access.index] == sum(len(set((at + 4 * p) // 32)) for p in places), option
+        one_place = [np.zeros(len(p), np.int64) + 1000 for p in places]
+        asked = ([p + 256 for p in places], one_place, [p + 768 for p in places])
+        for words, access in zip(asked, (a for a in accesses if a.kind == "atomic"), strict=True):
+            assert launch.sectors[access.index] == sum(len(set((out + 4 * w) // 32)) for w in words), option
+            again = sum(max(np.unique(w, return_counts=True)[1]) - 1 for w in words)
+            assert launch.serial[access.index] == again, option
+    # The index has no sign: -1 is no place before the first.
+    pick[-1, stray] = -1
+    assert Case(module, "rounds", 1, 32, data, pick, start, len(pick)).agree(arena, options=options, faults=True).fault

@@ -41,6 +41,18 @@ extern "C" __global__ void rows(const int *pick, const int *on, int *o, int k) {
   for (int i = t; i < 72; i += 64) o[i] = s[i] + 1000 * (int)d[i];
   if (on[t]) o[t + 80] = t;
   if (on[t] > k % 2) o[3 * t + 160] = t, ((short *)o)[5 * t + 800] = t, ((long long *)o)[2 * t + 400] = t; }
+extern "C" __global__ void steps(const int *pick, const int *on, float *o, int k) {
+  __shared__ float s[100]; __shared__ double d[100]; int t = T;
+  for (int i = t; i < 100; i += 64) s[i] = i + 1, d[i] = i + 2;
+  __syncthreads();
+  float x = -1;
+  if (on[t]) x = s[k + 3 * t] + (float)d[99 - k - 3 * t];
+  o[t] = x, o[t + 64] = s[t] + s[63 - t]; }
+extern "C" __global__ void far(const int *pick, const int *on, float *o, int k) {
+  __shared__ float s[100]; int t = T;
+  for (int i = t; i < 100; i += 64) s[i] = i + 1;
+  __syncthreads();
+  if (on[t]) o[t] = s[k + (t << 18)]; }
 """
 
 
@@ -98,3 +110,29 @@ def runs(draw: st.DrawFn) -> Array:
 @given(st.sampled_from([*SHAPES, (16, 1, 1), (32, 1, 1)]), st.one_of(masks(), runs()), st.integers(0, 40))
 def test_rows_under_a_mask(module: Module, arena: Arena, shape: tuple[int, int, int], on: Array, k: int) -> None:
     Case(module, "rows", 1, shape, np.zeros(1, np.int32), on, np.zeros(1200, np.int32), k).agree(arena)
+
+
+@settings(max_examples=few(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example((64, 1, 1), np.arange(THREADS) < 20, -31, True)
+@example((64, 1, 1), np.arange(THREADS) > 60, -90, False)
+@given(
+    st.sampled_from([*SHAPES, (16, 1, 1), (32, 1, 1)]),
+    st.one_of(masks(), runs()),
+    st.integers(-100, 100),
+    st.booleans(),
+)
+def test_steps_in_shared_memory(
+    module: Module, arena: Arena, shape: tuple[int, int, int], on: Array, k: int, inside: bool
+) -> None:
+    place = k + 3 * np.arange(THREADS)
+    on = (on & (place >= 0) & (place < 100)).astype(np.int32) if inside else on.astype(np.int32)
+    one = Case(module, "steps", 1, shape, np.zeros(1, np.int32), on, np.zeros(2 * THREADS, np.float32), k)
+    # The two arrays lie beside each other: outside of one may be inside the other.
+    want = one.agree(arena, faults=not inside)
+    assert want.fault is None or want.fault.kind == "out-of-bounds"
+
+
+def test_steps_far_apart(module: Module, arena: Arena) -> None:
+    """Where inactive lanes would be is no memory at all."""
+    on = (np.arange(THREADS) == 0).astype(np.int32)
+    Case(module, "far", 1, THREADS, np.zeros(1, np.int32), on, np.zeros(THREADS, np.float32), 99).agree(arena)

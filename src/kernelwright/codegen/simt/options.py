@@ -33,6 +33,16 @@ class SimtOptions:
     inline: bool | None = None
     """Write the accesses that run evenly in line, not as calls: faster, and longer in the making. ``None``: as ``level``."""
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Kept, as each launch looks its code up by them."""
+        return hash(
+            (self.block, self.counters, self.trace, self.split, self.checked, self.uniform, self.level, self.inline)
+        )
+
     @property
     def in_line(self) -> bool:
         """Whether accesses are written in line."""

@@ -49,6 +49,8 @@ FRAME_SAVED = 1664
 SITE = {"low": 0, "count": 8, "sectors": 16, "waves": 24, "serial": 32}
 SITE_BYTES = 128
 PATTERN_BYTES = 136
+SHARED_SLACK = 4096
+"""Bytes before and after shared memory that may be read, which mean nothing: lanes that are not active may lie there."""
 
 QUICK = tuple(
     f"{kind}_{form}_{place}"
@@ -100,4 +102,5 @@ def macros() -> list[str]:
         f"-DABI_FRAME_SAVED={FRAME_SAVED}",
         f"-DABI_SITE_BYTES={SITE_BYTES}",
         f"-DABI_PATTERN_BYTES={PATTERN_BYTES}",
+        f"-DABI_SHARED_SLACK={SHARED_SLACK}",
     ]

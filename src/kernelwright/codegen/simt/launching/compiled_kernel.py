@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelwright.codegen.simt.analyses.launch_forms import Numbers
-from kernelwright.codegen.simt.emission.struct_offsets import PATTERN_BYTES
+from kernelwright.codegen.simt.emission.struct_offsets import PATTERN_BYTES, SHARED_SLACK
 from kernelwright.codegen.simt.launching import runtime_structs
 from kernelwright.codegen.simt.launching.host_code import HostCode, host_code
 from kernelwright.codegen.simt.launching.kernel_tables import access_table, point_table
@@ -132,7 +132,7 @@ class CompiledKernel:
         self._fault = runtime_structs.Fault()
         self._overreads = OverreadTable()
         self._bounds: npt.NDArray[Any] | None = None
-        self._bounds_at = 0
+        self._bounds_at = self._table = 0
         self._run = runtime().simt_run
         self._prints = kernel.prints
         self.launches = 0
@@ -264,10 +264,21 @@ class CompiledKernel:
         symbols_at = self._symbols(symbols or {}, keep) if kernel.symbols else 0
         bounds = memory.bounds()
         if bounds is not self._bounds:
-            self._bounds, self._bounds_at = bounds, bounds.ctypes.data
+            self._bounds, self._bounds_at, self._table = bounds, bounds.ctypes.data, self._table + 1
         past = self._overreads.prepare(overread, launch.context)
         runtime_structs.REQUEST.pack_into(
-            self._request, 0, budget, symbols_at, self._bounds_at, len(bounds), x, y, z, past, asked.is_cooperative
+            self._request,
+            0,
+            budget,
+            symbols_at,
+            self._bounds_at,
+            len(bounds),
+            x,
+            y,
+            z,
+            past,
+            asked.is_cooperative,
+            self._table,
         )
         if kernel.parameter_bytes:
             self._parameters[:] = parameters[: kernel.parameter_bytes]
@@ -353,7 +364,7 @@ class CompiledKernel:
         warps = (threads + 31) // 32
         shared_size = kernel.shared_total(shared_bytes)
         launch.n_warps, launch.n_threads = warps, threads
-        launch.shared = self._room("shared", max(shared_size, 64))
+        launch.shared = self._room("shared", shared_size + 2 * SHARED_SLACK) + SHARED_SLACK
         launch.frames = self._room("frames", warps * launch.frame_size)
         launch.local = self._room("local", warps * 32 * launch.local_bytes + 64)
         launch.new_shape, launch.fresh_sites = 1, self._fresh_sites(shared_size)

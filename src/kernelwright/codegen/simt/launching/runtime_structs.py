@@ -71,9 +71,9 @@ class Context(ctypes.Structure):
     ]  # fmt: skip
 
 
-REQUEST = struct.Struct("<qQQ4III")
+REQUEST = struct.Struct("<qQQ4IIIQ")
 """What differs from launch to launch: budget, addresses of symbols and of buffers, number of buffers, grid, the byte that a
-read past a buffer gives, or ``NO_OVERREAD``, and whether its blocks may wait for the whole grid."""
+read past a buffer gives, or ``NO_OVERREAD``, whether its blocks may wait for the whole grid, and a number for the table of buffers."""
 NO_OVERREAD = 256
 OVERREAD = np.dtype(
     [
@@ -99,8 +99,8 @@ class LaunchStruct(ctypes.Structure):
         ("watch_every", ctypes.c_uint32), ("blocks_done", ctypes.c_uint64), ("watch_list", ctypes.c_void_p),
         ("n_watch_list", ctypes.c_uint32), ("new_shape", ctypes.c_uint32), ("fresh_sites", ctypes.c_void_p),
         ("n_counts", ctypes.c_uint32), ("n_order", ctypes.c_uint32), ("pause_ns", ctypes.c_uint64),
-        ("goes_on", ctypes.c_uint32), ("halted", ctypes.c_uint32), ("patience_ns", ctypes.c_uint64), ("workers", ctypes.c_void_p),
-        ("n_workers", ctypes.c_uint64),
+        ("goes_on", ctypes.c_uint32), ("halted", ctypes.c_uint32), ("patience_ns", ctypes.c_uint64), ("known_table", ctypes.c_uint64),
+        ("workers", ctypes.c_void_p), ("n_workers", ctypes.c_uint64),
     ]  # fmt: skip
 
 

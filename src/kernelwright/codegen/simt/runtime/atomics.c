@@ -1,5 +1,5 @@
 /* Atomics: one lane after the other, in lane order. */
-#include "simt.h"
+#include "few_lanes.h"
 
 enum {
   ADD, SUB, AND, NAND, OR, XOR, XCHG, MAX, MIN, UMAX, UMIN, FADD, FSUB, FMAX, FMIN, FMAXIMUM, FMINIMUM, INC, DEC, CAS,
@@ -125,8 +125,6 @@ static u32 turns(const u64 *address, u32 mask) {
   return most ? most - 1 : 0;
 }
 
-#define ALWAYS static inline __attribute__((always_inline))
-
 /* The turns of words whose new value is quickly told, in lane order. Returns 0 for other operations. */
 #define TURNS(next) EACH_LANE(l, mask) { \
     u32 *place = (u32 *)(base + offset[l]), old = *place, x = operand[l]; \
@@ -141,6 +139,27 @@ ALWAYS u32 quick_turns(const simt_access *a, u8 *base, const u32 *offset, u32 ma
     case MIN: TURNS((i32)old < (i32)x ? old : x) break;
     default: return 0;
   }
+  return 1;
+}
+
+/* The same of at most four lanes, without branches. */
+#define FEW_TURNS(next) for (u32 i = 0; i < FEW; i++) { \
+    u32 *place = i < few.n ? (u32 *)few.address[i] : none, *to = i < few.n ? out + few.lane[i] : none + 1; \
+    u32 old = *place, x = operand[few.lane[i]]; \
+    *place = (next), *to = old; \
+  }
+static u32 few_turns(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *out, const u32 *operand) {
+  const simt_access *a = s->access;
+  simt_few few;
+  u32 none[2] = {0, 0};
+  if (a->space != GENERIC || a->size != 4 || a->align < 4 || a->form < FORM_INDEXED || c->spread || c->attention || !mask || !s->writable) return 0;
+  if (__builtin_popcount(mask) > FEW || !simt_few_lanes(s, rem, root, mask, a->form, 4, FEW, &few)) return 0;
+  switch (a->operation) {
+    case ADD: FEW_TURNS(old + x) break;
+    case XCHG: FEW_TURNS(x) break;
+    default: return 0;
+  }
+  if (c->counting) s->sectors += (i64)simt_few_pieces(&few, 5, FEW) - 1, s->serial += simt_few_alike(&few) - 1;
   return 1;
 }
 
@@ -182,6 +201,7 @@ void simt_atomic(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
   const simt_access *a = s->access;
   u32 offset[WARP];
   u8 *base;
+  if (few_turns(c, s, rem, root, mask, (u32 *)out, (const u32 *)operand)) return;
   if (simt_quick_offsets(c, s, rem, root, mask, offset, &base)) {
     u32 others = c->spread && a->space == GENERIC;
     if (others && a->size == 4) EACH_LANE(l, mask) turn_among_others_u32(a, base + offset[l], l, out, operand, expected);

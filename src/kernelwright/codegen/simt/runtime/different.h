@@ -89,27 +89,31 @@ static inline u32 different(v32 numbers, u32 mask) {
 typedef u16 row16 __attribute__((vector_size(2 * WARP)));
 typedef u16 half16 __attribute__((vector_size(WARP)));
 
-/* The lanes whose number an earlier one has. Every lane is compared with those before it, which lie before it in memory; lanes that do
-   not count have the largest number, and so does what lies before the first. */
+/* The lanes whose number an earlier one has. Lanes that do not count have the largest number. Halves of a warp are two groups of eight lanes
+   side by side; each is turned, so that every lane meets those before it: it takes no memory, where rows read at odd places would
+   have to wait for what was written to them. */
+#define EACH_OF_16(f, k) f(0, k), f(1, k), f(2, k), f(3, k), f(4, k), f(5, k), f(6, k), f(7, k), \
+                         f(8, k), f(9, k), f(10, k), f(11, k), f(12, k), f(13, k), f(14, k), f(15, k)
+#define TURNED(p, k) ((((p) - (k)) & 7) | ((p) & 8))
+#define BEHIND(p, k) (((p) & 7) < (k) ? (p) : 16 + (p) - (k))
+#define LOWER(p, k) ((p) < 8 ? (p) : 8 + (p))
+#define OTHER(p, k) ((p) ^ 8)
+#define MOVED(a, b, f, k) __builtin_shufflevector(a, b, EACH_OF_16(f, k))
+#define FIRST_TURN(k)                                          \
+  again_low |= (half16)(low == MOVED(low_first, low_first, TURNED, k));    \
+  again_high |= (half16)(high == MOVED(high_first, high_first, TURNED, k)); \
+  again_high |= (half16)(high == MOVED(low, low, TURNED, k));              \
+  again_high |= (half16)(high == MOVED(low_other, low_other, TURNED, k));
+#define TURN(k)                                             \
+  FIRST_TURN(k)                                             \
+  again_low |= (half16)(low == MOVED(none, low, BEHIND, k)); \
+  again_high |= (half16)(high == MOVED(none, high, BEHIND, k));
 static inline row16 again16(row16 all) {
-  u16 row[2 * WARP];
-  row16 again = {0}, earlier;
-  half16 upper, high = {0}, before;
-  memset(row, 0xFF, sizeof row / 2);
-  memcpy(row + WARP, &all, sizeof all);
-  IN_MEMORY(row);
-  for (u32 far = 1; far < WARP / 2; far++) {
-    memcpy(&earlier, row + WARP - far, sizeof earlier);
-    again |= (row16)(all == earlier);
-  }
-  IN_MEMORY(row);
-  memcpy(&upper, row + WARP + WARP / 2, sizeof upper);
-  for (u32 far = WARP / 2; far < WARP; far++) {
-    memcpy(&before, row + WARP + WARP / 2 - far, sizeof before);
-    high |= (half16)(upper == before);
-  }
-  half16 low = {0};
-  return again | __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+  half16 low, high, none = (half16){0} - 1, again_low = {0}, again_high = {0};
+  memcpy(&low, &all, sizeof low), memcpy(&high, (u8 *)&all + sizeof low, sizeof high);
+  half16 low_first = MOVED(none, low, LOWER, 0), high_first = MOVED(none, high, LOWER, 0), low_other = MOVED(low, low, OTHER, 0);
+  FIRST_TURN(0) TURN(1) TURN(2) TURN(3) TURN(4) TURN(5) TURN(6) TURN(7)
+  return __builtin_shufflevector(again_low, again_high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
 }
 
 static inline v32 again32(v32 all) {
@@ -129,6 +133,12 @@ static inline v32 again32(v32 all) {
   return all;
 }
 
+/* The lanes of ``mask`` whose number, of at most ``most``, no earlier one has; those that do not count have the largest number. */
+static inline u32 firsts_of_many(v32 numbers, u32 most, u32 mask) {
+  if (most >= 65535) return mask & ~bits_of(again32(numbers) != 0);
+  return mask & ~bits_of(again16(__builtin_convertvector(numbers, row16)) != 0);
+}
+
 /* The lanes of ``mask`` whose number no earlier one has. Numbers are below 2^31. */
 static inline u32 firsts(v32 numbers, u32 mask) {
   if (__builtin_popcount(mask) <= FEW_LANES) {
@@ -137,21 +147,22 @@ static inline u32 firsts(v32 numbers, u32 mask) {
     EACH_LANE(l, mask) again |= equal(numbers, each[l]) & ~1u << l;
     return mask & ~again;
   }
-  numbers |= ~lanes_of(mask);
-  if (__builtin_reduce_max(numbers + 1) > 65535) return mask & ~bits_of(again32(numbers) != 0);
-  return mask & ~bits_of(again16(__builtin_convertvector(numbers, row16)) != 0);
+  v32 lanes = lanes_of(mask);
+  return firsts_of_many(numbers | ~lanes, __builtin_reduce_max(numbers & lanes), mask);
 }
 
 static inline u32 different(v32 numbers, u32 mask) {
-  if (__builtin_popcount(mask) > FEW_LANES) {
+  if (__builtin_popcount(mask) <= FEW_LANES) return (u32)__builtin_popcount(firsts(numbers, mask));
+  v32 lanes = lanes_of(mask);
+  u32 least = __builtin_reduce_min(numbers | ~lanes), most = __builtin_reduce_max(numbers & lanes);
+  numbers -= least;
+  if (most - least < 32) {
     /* Numbers that lie close together are bits of a word. */
-    v32 lanes = lanes_of(mask);
-    u32 least = __builtin_reduce_min(numbers | ~lanes), most = __builtin_reduce_max(numbers & lanes);
     v32 one = {0}, bit;
-    one += 1, bit = (one << ((numbers - least) & 31)) & lanes;
-    if (most - least < 32) return (u32)__builtin_popcount(__builtin_reduce_or(bit));
+    one += 1, bit = (one << (numbers & 31)) & lanes;
+    return (u32)__builtin_popcount(__builtin_reduce_or(bit));
   }
-  return (u32)__builtin_popcount(firsts(numbers, mask));
+  return (u32)__builtin_popcount(firsts_of_many(numbers | ~lanes, most - least, mask));
 }
 #endif
 

@@ -13,6 +13,7 @@ typedef struct {
   u32 grid[3];
   u32 overread;
   u32 cooperative;
+  u64 table; /* which table of buffers this is: as long as it is the same, accesses stay in what they knew */
 } simt_request;
 
 typedef struct {
@@ -47,6 +48,7 @@ typedef struct {
   u32 goes_on;  /* it is: what was counted and noted stays */
   u32 halted;   /* it is to end, and so are those that run some of its blocks: see spread.c */
   u64 patience_ns; /* for how long a block may wait that nothing in this process can help: the host may */
+  u64 known_table; /* the table of the last launch; 0: there was none */
   struct simt_worker *workers;
   u64 n_workers;
 } simt_launch;

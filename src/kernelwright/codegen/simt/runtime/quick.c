@@ -4,7 +4,6 @@
 #include "few_lanes.h"
 
 typedef u32 v16 __attribute__((vector_size(64)));
-#define ALWAYS static inline __attribute__((always_inline))
 
 /* Numbers of up to four equal segments of a warp, each in the lanes of its segment. */
 ALWAYS v16 beside(v8 a, v8 b) { return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); }
@@ -274,19 +273,26 @@ ALWAYS void count_waves(simt_context *c, simt_site *s, const u32 *offset, u32 ma
   s->waves += (i64)known->waves - 1;
 }
 
-/* Words of global memory that at most four lanes read or write. */
-ALWAYS u32 few_lanes(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *data, u32 form, u32 store) {
+/* Words of global memory that at most ``turns`` lanes read or write. */
+ALWAYS u32 few_words_of(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *data, u32 form, u32 store, u32 turns) {
   simt_few few;
-  if (c->attention || !mask || (store && !s->writable) || !simt_few_lanes(s, rem, root, mask, form, 4, &few)) return 0;
+  if (!simt_few_lanes(s, rem, root, mask, form, 4, turns, &few)) return 0;
   if (store) {
-    for (u32 i = 0; i < FEW; i++) memcpy((void *)few.address[i], data + few.lane[i], 4);
+    for (u32 i = 0; i < turns; i++) memcpy((void *)few.address[i], data + few.lane[i], 4);
   } else {
     memset(data, 0, 4 * WARP);
-    for (u32 i = 0; i < FEW; i++) memcpy(data + few.lane[i], (const void *)few.address[i], 4);
+    for (u32 i = 0; i < turns; i++) memcpy(data + few.lane[i], (const void *)few.address[i], 4);
   }
-  if (c->counting && s->access->is_constant) s->serial += (i64)simt_few_pieces(&few, 2) - 1;
-  else if (c->counting) s->sectors += (i64)simt_few_pieces(&few, 5) - 1;
+  if (c->counting && s->access->is_constant) s->serial += (i64)simt_few_pieces(&few, 2, turns) - 1;
+  else if (c->counting) s->sectors += (i64)simt_few_pieces(&few, 5, turns) - 1;
   return 1;
+}
+
+ALWAYS u32 few_lanes(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *data, u32 form, u32 store) {
+  if (c->attention || !mask || (store && !s->writable)) return 0;
+  u32 n = (u32)__builtin_popcount(mask);
+  if (n <= FEW) return few_words_of(c, s, rem, root, mask, data, form, store, FEW);
+  return n <= 2 * FEW && few_words_of(c, s, rem, root, mask, data, form, store, 2 * FEW);
 }
 
 ALWAYS u32 quick(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data, u32 form, u32 space, u32 size, u32 store) {
@@ -358,10 +364,11 @@ u32 simt_quick_offsets(simt_context *c, simt_site *s, const u64 *rem, const i32 
   if (a->space == LOCAL || a->align < a->size || (a->size != 4 && a->size != 8)) return 0;
 #ifndef __AVX512CD__
   simt_few few;
-  if (a->space == GENERIC && s->end - s->start <= 1u << 30 && a->form >= FORM_INDEXED && mask && !c->attention && s->writable && simt_few_lanes(s, rem, root, mask, a->form, a->size, &few)) {
+  if (a->space == GENERIC && s->end - s->start <= 1u << 30 && a->form >= FORM_INDEXED && mask && __builtin_popcount(mask) <= FEW && !c->attention && s->writable &&
+      simt_few_lanes(s, rem, root, mask, a->form, a->size, FEW, &few)) {
     for (u32 i = 0; i < FEW; i++) offset[few.lane[i]] = (u32)(few.address[i] - s->start);
     *base = (u8 *)s->start;
-    if (c->counting) s->sectors += (i64)simt_few_pieces(&few, 5) - 1, s->serial += simt_few_alike(&few) - 1;
+    if (c->counting) s->sectors += (i64)simt_few_pieces(&few, 5, FEW) - 1, s->serial += simt_few_alike(&few) - 1;
     return 1;
   }
 #endif

@@ -28,7 +28,22 @@ u64 simt_now_ns(void) {
   return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
 }
 
-/* Nothing counted, no buffer known, nothing gone wrong. */
+/* Nothing counted. The buffers that accesses were in last stay known where they are those of the last launch. */
+static void set_up_sites(simt_launch *l) {
+  simt_context *c = &l->context;
+  if (l->new_shape || l->known_table != l->request.table) {
+    memcpy(c->true_sites, l->fresh_sites, c->n_sites * sizeof *c->true_sites);
+    l->known_table = l->request.table;
+    return;
+  }
+  for (u32 i = 0; i < c->n_sites; i++) {
+    simt_site *s = c->true_sites + i;
+    s->sectors = s->waves = s->serial = 0, s->in_shared = s->in_local = 0;
+    s->l1_hits = s->l2_hits = s->looked_up = 0;
+  }
+}
+
+/* Nothing counted, nothing gone wrong. */
 static void set_up(simt_launch *l) {
   simt_context *c = &l->context;
   const simt_request *r = &l->request;
@@ -41,7 +56,7 @@ static void set_up(simt_launch *l) {
   if (c->overread <= 255) memset(c->overreads, 0, sizeof(u64)); /* no rows */
   memset(c->fault, 0, sizeof *c->fault);
   memset(c->counts, 0, l->n_counts * sizeof *c->counts);
-  memcpy(c->true_sites, l->fresh_sites, c->n_sites * sizeof *c->true_sites);
+  set_up_sites(l);
   if (l->new_shape) simt_set_up_frames(l);
   l->new_shape = 0, l->blocks_done = 0, l->halted = 0;
 }
@@ -67,7 +82,7 @@ void simt_run_block(simt_launch *l, u64 block) {
 static u64 rounded(u64 bytes) { return (bytes + 127) / 64 * 64; }
 
 static u64 room_bytes(const simt_launch *l) {
-  return rounded(l->n_warps * l->frame_size) + rounded(l->n_warps * 32 * l->local_bytes) + rounded(l->context.shared_size);
+  return rounded(l->n_warps * l->frame_size) + rounded(l->n_warps * 32 * l->local_bytes) + rounded(l->context.shared_size + 2 * ABI_SHARED_SLACK);
 }
 
 /* Makes a room the one that runs. */
@@ -113,7 +128,7 @@ static int find_room(simt_launch *l, residents *r) {
   if (posix_memalign((void **)&made.memory, 64, room_bytes(l) + 64)) return 0;
   made.frames = made.memory;
   made.local = made.frames + rounded(l->n_warps * l->frame_size);
-  made.shared = made.local + rounded(l->n_warps * 32 * l->local_bytes);
+  made.shared = made.local + rounded(l->n_warps * 32 * l->local_bytes) + ABI_SHARED_SLACK;
   if ((c->check && !(made.check = simt_check_state_new(c, r->n_rooms))) || (c->weak && !(made.weak = simt_weak_state_new(c, r->n_rooms)))) {
     simt_check_state_free(made.check), free(made.memory);
     return 0;

@@ -26,13 +26,13 @@ static int furnish(worker *w, simt_launch *l, simt_spread *s) {
   simt_context *c = &w->launch.context;
   w->launch = *l, w->spread = s;
   u64 frames = rounded(l->n_warps * l->frame_size), local = rounded(l->n_warps * 32 * l->local_bytes);
-  u64 shared = rounded(c->shared_size), sites = rounded(c->n_sites * sizeof *c->true_sites), counts = rounded(l->n_counts * sizeof *c->counts);
+  u64 shared = rounded(c->shared_size + 2 * ABI_SHARED_SLACK), sites = rounded(c->n_sites * sizeof *c->true_sites), counts = rounded(l->n_counts * sizeof *c->counts);
   u64 patterns = c->n_sites * sizeof *c->patterns;
   if (posix_memalign((void **)&w->room, 64, frames + local + shared + sites + counts + patterns)) return 0;
   u8 *at = w->room;
   w->launch.frames = at, at += frames;
   w->launch.local = at, at += local;
-  w->launch.shared = at, at += shared;
+  w->launch.shared = at + ABI_SHARED_SLACK, at += shared;
   c->true_sites = (simt_site *)at, at += sites;
   c->counts = (u64 *)at, at += counts;
   c->patterns = (simt_pattern *)at;
