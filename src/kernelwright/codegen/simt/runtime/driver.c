@@ -13,8 +13,9 @@ void simt_fault_at(simt_context *c, u32 kind, u32 site, u32 lane, u64 address, u
 
 static simt_frame *frame_of(const simt_launch *l, u32 w) { return (simt_frame *)(l->frames + w * l->frame_size); }
 
-static void start_block(simt_launch *l) {
-  simt_context *c = &l->context;
+/* Makes the memory of a block unwritten. */
+static void empty_room(simt_launch *l) {
+  const simt_context *c = &l->context;
   if (c->shared_size) memset(l->shared, UNWRITTEN, c->shared_size);
   if (l->fresh_bytes == l->local_bytes) {
     if (l->local_bytes) memset(l->local, UNWRITTEN, l->n_warps * 32 * l->local_bytes);
@@ -22,6 +23,11 @@ static void start_block(simt_launch *l) {
     /* The words of all lanes lie beside each other, so that the first bytes of each are the first of the warp's. */
     for (u32 w = 0; w < l->n_warps; w++) memset(l->local + w * 32 * l->local_bytes, UNWRITTEN, 32 * l->fresh_bytes);
   }
+}
+
+static void start_block(simt_launch *l) {
+  simt_context *c = &l->context;
+  empty_room(l);
   for (u32 w = 0; w < l->n_warps; w++) {
     simt_frame *f = frame_of(l, w);
     f->resume = 0, f->live = f->start, f->arrived = f->waiting = f->barrier_point = f->conflict = f->predicate = 0;
@@ -294,6 +300,26 @@ u32 simt_run_rounds(simt_launch *l, simt_block *b, u64 patience) {
   }
   simt_quiet_end(l, &quiet);
   return outcome;
+}
+
+/* Whether blocks are not watched and nothing waits in them. */
+int simt_is_straight(const simt_launch *l) {
+  const simt_context *c = &l->context;
+  return !l->n_points && !l->n_groups && !l->warp_order && !c->check && !c->weak && !c->cache;
+}
+
+u32 simt_run_straight(simt_launch *l) {
+  simt_context *c = &l->context;
+  empty_room(l);
+  c->watched = c->attention = 0, c->sites = c->true_sites;
+  for (u32 w = 0; w < l->n_warps; w++) {
+    simt_frame *f = frame_of(l, w);
+    f->resume = 0, f->live = f->start;
+    c->frame = f, c->local_host = (u64)(l->local + w * 32 * l->local_bytes);
+    (void)l->kernel(c, f);
+    if (c->budget < 0) return BLOCK_STOPPED;
+  }
+  return BLOCK_ENDED;
 }
 
 /* Tells every warp which threads it has. */

@@ -48,6 +48,7 @@ typedef struct {
   u32 goes_on;  /* it is: what was counted and noted stays */
   u32 halted;   /* it is to end, and so are those that run some of its blocks: see spread.c */
   u64 patience_ns; /* for how long a block may wait that nothing in this process can help: the host may */
+  u64 placed;      /* the block that the context was told it is */
   u64 known_table; /* the table of the last launch; 0: there was none */
   struct simt_worker *workers;
   u64 n_workers;
@@ -91,6 +92,9 @@ enum { BLOCK_ENDED, BLOCK_WAITS, BLOCK_HANGS, BLOCK_AT_GRID, BLOCK_STOPPED };
 /* driver.c: runs a block, from its beginning or from where it was left. It is left when it has only waited for ``patience`` rounds of its
    warps (0: never), when it waits and a whole round has changed nothing, and at a barrier of the grid. */
 u32 simt_run_rounds(simt_launch *l, simt_block *b, u64 patience);
+/* The same for a block whose warps run to their end one after another, where ``simt_is_straight``. */
+u32 simt_run_straight(simt_launch *l);
+int simt_is_straight(const simt_launch *l);
 void simt_set_up_frames(simt_launch *l);
 u32 simt_first_waiting(const simt_launch *l, const simt_block *b, u32 *warp, u32 *lane);
 

@@ -58,23 +58,31 @@ static void set_up(simt_launch *l) {
   memset(c->counts, 0, l->n_counts * sizeof *c->counts);
   set_up_sites(l);
   if (l->new_shape) simt_set_up_frames(l);
-  l->new_shape = 0, l->blocks_done = 0, l->halted = 0;
+  l->new_shape = 0, l->blocks_done = 0, l->halted = 0, l->placed = ~0ull;
 }
 
 /* Tells the context which block it is. */
 void simt_place_block(simt_launch *l, u64 block) {
   simt_context *c = &l->context;
-  u64 plane = (u64)c->nctaid[0] * c->nctaid[1];
-  c->ctaid[0] = (u32)(block % c->nctaid[0]);
-  c->ctaid[1] = (u32)(block / c->nctaid[0] % c->nctaid[1]);
-  c->ctaid[2] = (u32)(block / plane);
-  c->block_linear = (u32)block;
+  if (block && block - 1 == l->placed) {
+    /* Mostly it is the next one, and dividing takes as long as a short warp. */
+    u32 k = 0;
+    while (k < 2 && ++c->ctaid[k] == c->nctaid[k]) c->ctaid[k++] = 0;
+    if (k == 2) c->ctaid[2]++;
+  } else {
+    u64 plane = (u64)c->nctaid[0] * c->nctaid[1];
+    c->ctaid[0] = (u32)(block % c->nctaid[0]);
+    c->ctaid[1] = (u32)(block / c->nctaid[0] % c->nctaid[1]);
+    c->ctaid[2] = (u32)(block / plane);
+  }
+  c->block_linear = (u32)block, l->placed = block;
 }
 
 void simt_run_block(simt_launch *l, u64 block) {
   simt_block one = {.number = block};
   simt_place_block(l, block);
-  (void)simt_run_rounds(l, &one, 0);
+  if (simt_is_straight(l)) (void)simt_run_straight(l);
+  else (void)simt_run_rounds(l, &one, 0);
 }
 
 /* -- rooms ------------------------------------------------------------------------------------------------------------ */
@@ -269,7 +277,7 @@ void simt_run(simt_launch *l) {
   if (l->pause_ns == 1) return;
   u64 until = l->pause_ns ? simt_now_ns() + l->pause_ns : 0;
   residents r = {0};
-  int is_left = 0;
+  int is_left = 0, is_straight = simt_is_straight(l);
   for (u64 next = l->blocks_done; next < n_blocks || r.n_blocks;) {
     if (next == n_blocks || (is_left && !find_room(l, &r))) {
       if (!take_turns(l, &r, n_blocks)) break;
@@ -278,7 +286,7 @@ void simt_run(simt_launch *l) {
     simt_block one = {.number = l->block_order ? l->block_order[next] : next};
     next++;
     simt_place_block(l, one.number);
-    u32 outcome = simt_run_rounds(l, &one, n_blocks > 1 ? PATIENCE : 0);
+    u32 outcome = is_straight ? simt_run_straight(l) : simt_run_rounds(l, &one, n_blocks > 1 ? PATIENCE : 0);
     if (outcome == BLOCK_STOPPED) break;
     if (outcome == BLOCK_ENDED) {
       l->blocks_done++;
