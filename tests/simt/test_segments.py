@@ -6,10 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
+from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.device.arena import Arena
 from kernelwright.ir import Module
-from tests.simt.harness import Case, ir
+from tests.examples import few
+from tests.simt.harness import Array, Case, ir
+from tests.simt.test_scattered import masks, turns, warps
 
 Compile = Callable[[str], Module]
 
@@ -134,3 +139,63 @@ def test_padding_that_is_copied_with_its_struct(arena: Arena, bits: int, threads
     turns = np.maximum(np.arange(threads), 1)
     expected = [(int(v) * 5 ** int(n) + int(n - 1) % 8) % (1 << bits) for v, n in zip(values, turns, strict=True)]
     assert want.tolist() == expected
+
+
+THE_SAME_ROW = """
+extern "C" __global__ void alike(const float* a, const int* on, float* o, int k, int n) {
+  __shared__ float s[128]; __shared__ double d[64];
+  int t = threadIdx.y * blockDim.x + threadIdx.x, x = threadIdx.x;
+  for (int i = t; i < 128; i += 64) s[i] = a[i], d[i / 2] = a[i / 2];
+  __syncthreads();
+  int place = k + 2 * n;
+  float sum = 0;
+  #pragma unroll 1
+  for (int i = 0; i < n; i++) {
+    int at = k + i;
+    if (on[t]) sum += a[at + x] * s[at + x] + (float)d[x] - a[at] * s[at];
+    if (on[63 - t] || i > 1) sum = 2 * sum + a[place + x] + a[threadIdx.z + at];
+  }
+  o[t] = sum + a[place + x] - s[x + k];
+}
+"""
+
+
+SOME_ROWS = [
+    (np.arange(64) % 3 == 0),
+    (np.arange(64) % 32 >= 16),
+    (np.arange(64) % 16 > 11),
+    (np.arange(64) // 8 % 3 == 1),
+]
+
+
+@settings(max_examples=few(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example((16, 4, 1), SOME_ROWS[0], 3, 3)
+@example((16, 4, 1), SOME_ROWS[1], 0, 3)
+@example((16, 4, 1), SOME_ROWS[2], 5, 2)
+@example((8, 8, 1), SOME_ROWS[0], 1, 3)
+@example((8, 8, 1), SOME_ROWS[3], 2, 3)
+@given(
+    st.sampled_from([(16, 4, 1), (8, 8, 1), (16, 1, 1), (8, 4, 1), (4, 16, 1)]),
+    masks(),
+    st.integers(0, 20),
+    st.integers(0, 4),
+)
+def test_rows_that_read_the_same(
+    cuda: Compile, arena: Arena, shape: tuple[int, int, int], on: Array, k: int, n: int
+) -> None:
+    on = on.astype(np.int32)
+    numbers = np.arange(128, dtype=np.float32)
+    case = Case(cuda(THE_SAME_ROW), "alike", 1, shape, numbers, on, np.zeros(64, np.float32), k, n)
+    case.agree(arena)
+    threads = shape[0] * shape[1]
+    x, taken = np.arange(64) % shape[0], list(warps(on, threads))
+    for option in (SimtOptions(block=shape), SimtOptions(block=shape, inline=True)):
+        launch = case.fast(arena, option).launch
+        start = arena.buffers[0].address
+        loads = [a for a in launch.kernel.accesses if a.kind == "load"]
+        row, tile, _, one, word = (a.index for a in loads[4:9])  # those of the first condition in the loop
+        asked = [(k + i + x[w]) for i in range(n) for w in taken]
+        sectors = {row: sum(len(set((start + 4 * p) // 32)) for p in asked), one: n * len(taken)}
+        assert {a: int(launch.sectors[a]) for a in sectors} == sectors, option
+        wavefronts = {tile: sum(map(turns, asked)), word: n * len(taken)}
+        assert {a: int(launch.wavefronts[a]) for a in wavefronts} == wavefronts, option

@@ -39,13 +39,19 @@ def operation(e: Lanes, op: Op) -> None:
         elif out.shape[0] == "s":
             count = e.parts
         write, width = TABLE[op.code], Width(e, False)
-        parts: list[str] = []
-        for i in range(count):
-            if i and all(len(r.parts) == 1 for r in reps):
-                parts.append(parts[0])
-            else:
-                parts.append(write(width, op, [r.part(i) for r in reps]))
-        e.define(out, parts)
+        e.define(out, per_segment(reps, count, lambda row: write(width, op, row)))
+
+
+def per_segment(reps: list[Rep], count: int, write: Callable[[list[str]], str]) -> list[str]:
+    """What ``write`` makes of the numbers of each segment; made once of the same ones, so that others see that it is one number."""
+    made: dict[tuple[str, ...], str] = {}
+    parts = []
+    for i in range(count):
+        row = tuple(r.part(i) for r in reps)
+        if row not in made:
+            made[row] = write(list(row))
+        parts.append(made[row])
+    return parts
 
 
 def _is_vector(e: Lanes, operand: Operand) -> bool:
@@ -70,16 +76,15 @@ def extended(e: Lanes, op: Op) -> list[str]:
         return ["0"]
     reps = [_index(e, op, i) for i in range(len(op.args))]
     count = e.parts if op.outs[0].shape[4][0] == "s" else 1
-    parts = []
-    for i in range(count):
-        row = [r.part(i) for r in reps]
+
+    def write(row: list[str]) -> str:
         if code == "gep":
-            parts.append(_gep(Width(e, False), op, row))
-        elif code == "select":
-            parts.append(e.let(f"select i1 {row[0]}, i64 {row[1]}, i64 {row[2]}"))
-        else:
-            parts.append(TABLE["add" if code == "or" else code](Width(e, False), op, row))
-    return parts
+            return _gep(Width(e, False), op, row)
+        if code == "select":
+            return e.let(f"select i1 {row[0]}, i64 {row[1]}, i64 {row[2]}")
+        return TABLE["add" if code == "or" else code](Width(e, False), op, row)
+
+    return per_segment(reps, count, write)
 
 
 def _index(e: Lanes, op: Op, i: int) -> Rep:

@@ -99,7 +99,8 @@ class LaunchStruct(ctypes.Structure):
         ("watch_every", ctypes.c_uint32), ("blocks_done", ctypes.c_uint64), ("watch_list", ctypes.c_void_p),
         ("n_watch_list", ctypes.c_uint32), ("new_shape", ctypes.c_uint32), ("fresh_sites", ctypes.c_void_p),
         ("n_counts", ctypes.c_uint32), ("n_order", ctypes.c_uint32), ("pause_ns", ctypes.c_uint64),
-        ("goes_on", ctypes.c_uint32), ("halted", ctypes.c_uint32), ("patience_ns", ctypes.c_uint64), ("placed", ctypes.c_uint64), ("known_table", ctypes.c_uint64),
+        ("goes_on", ctypes.c_uint32), ("halted", ctypes.c_uint32), ("patience_ns", ctypes.c_uint64),
+        ("placed", ctypes.c_uint64), ("known_table", ctypes.c_uint64),
         ("workers", ctypes.c_void_p), ("n_workers", ctypes.c_uint64),
     ]  # fmt: skip
 

@@ -46,16 +46,24 @@ class Address:
 
     def bases(self) -> list[str]:
         """The address of the first lane of each segment, in the access's own space."""
-        e, made = self.e, []
+        e, made = self.e, list[str]()
+        # Of a segment that is not whole the index counts from its first active lane.
+        is_even = e.mask == "-1" or self.root is None or not self.root.stride
+        known: dict[tuple[str, str], str] = {}
         for i in range(self.parts):
             total = self.rep.part(i)
+            key = total, self.root.part(i) if self.root is not None else ""
+            if is_even and key in known:
+                made.append(known[key])
+                continue
             if self.root is not None:
                 wide = e.extended_root(self.rep, i)
                 factor = self.rep.shape[3]
                 if factor != 1:
                     wide = e.let(f"mul i64 {wide}, {factor}")
                 total = wide if total == "0" else e.let(f"add i64 {wide}, {total}")
-            made.append(self._in_space(total))
+            known[key] = self._in_space(total)
+            made.append(known[key])
         return made
 
     def plain(self, i: int) -> str:

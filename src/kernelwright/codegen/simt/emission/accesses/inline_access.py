@@ -46,12 +46,18 @@ class Way:
 
     needs_mask = True
     """Whether it touches only active lanes, so that their bits are needed."""
+    one_for_all = False
+    """Whether lanes of segments with the same address touch the same, whichever of them are active."""
     writes_back = False
     """Whether it writes back what inactive lanes have: then they must be inside the buffer, too."""
 
     def __init__(self, e: Lanes, access: Access, address: Address) -> None:
         self.e, self.access, self.address = e, access, address
         self.bases = address.bases()
+        self.copies = 1
+        """How many segments have the one address in ``bases``: where all of them touch the same, it is done once."""
+        if len(set(self.bases)) == 1 and (self.one_for_all or e.mask == "-1"):
+            self.copies, self.bases = len(self.bases), self.bases[:1]
 
     @staticmethod
     def fits(e: Lanes, access: Access, address: Address, one_result: bool, is_store: bool) -> bool:
@@ -155,6 +161,7 @@ class Way:
 
 class One(Way):
     needs_mask = False
+    one_for_all = True
 
     @staticmethod
     def fits(e: Lanes, access: Access, address: Address, one_result: bool, is_store: bool) -> bool:
@@ -198,7 +205,7 @@ class One(Way):
         for k in range(access.components):
             for base in self.bases:
                 pointer = self.pointer(base, k * size)
-                rows.append(self.e.let(f"load {type}, ptr {pointer}, align {min(access.align, size)}"))
+                rows += [self.e.let(f"load {type}, ptr {pointer}, align {min(access.align, size)}")] * self.copies
         return rows
 
 

@@ -176,7 +176,7 @@ class Row(Way):
         pointers = [self.pointer(b) for b in self.bases]
         if self.access.space == 0:
             self.fetch_ahead(pointers)
-        rows = [(_load_part(self, p, i, per), per) for i, p in enumerate(pointers)]
+        rows = [(_load_part(self, p, i, per), per) for i, p in enumerate(pointers)] * self.copies
         while len(rows) > 1:
             rows = [_beside(e, type, a, b) for a, b in zip(rows[::2], rows[1::2], strict=True)]
         return [rows[0][0]]
@@ -196,7 +196,7 @@ class Row(Way):
     def store(self, values: list[str]) -> None:
         """Writes one store per segment, masked where lanes may be inactive."""
         e, per = self.e, self.e.geometry.per_segment
-        for i, base in enumerate(self.bases):
+        for i, base in enumerate(self.bases * self.copies):
             pointer = self.pointer(base)
             if self.writes_back and len(self.bases) > 1:
                 # Nothing is known of where a segment without active lanes would write.

@@ -127,7 +127,7 @@ class Steps(Way):
     @property
     def _is_readable(self) -> bool:
         """Whether inactive lanes can be read where an active one can: they are inside shared memory, or not far from it."""
-        return self.access.space == SHARED and True
+        return self.access.space == SHARED and self.footprint <= SHARED_SLACK
 
     def _load_each(self, k: int) -> str:
         """Component ``k`` of all lanes, number by number: a gather takes half as long again. Inactive lanes get 0."""

@@ -70,8 +70,12 @@ def load(e: Lanes, op: Op) -> None:
     e.line(f"br label %{on}")
     e.label(on)
     type = e.vector_type(access.type) if shape is V else stored(access.type)
-    merged = [e.let(f"phi {type} [ {a}, %{fast} ], [ {b}, %{slow} ]") for a, b in zip(quick, late, strict=True)]
-    each = len(merged) // len(op.outs)
+    # Of segments that read the same each has it, where all are active.
+    each = len(quick) // len(op.outs)
+    copies = way.copies if shape is not V and e.mask == "-1" else 1
+    merged = []
+    for a, b in list(zip(quick, late, strict=True))[::copies]:
+        merged += [e.let(f"phi {type} [ {a}, %{fast} ], [ {b}, %{slow} ]")] * copies
     for k, out in enumerate(op.outs):
         e.define(out, merged[k * each : (k + 1) * each])
 
