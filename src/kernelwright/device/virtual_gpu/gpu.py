@@ -156,13 +156,13 @@ class VirtualGpu:
         """
         # The code holds its module, so that no other gets its number.
         key = (loaded.key or id(loaded.module), kernel, block, options, split, followed)
-
-        def make() -> CompiledKernel:
+        found = self._compiled.get(key)
+        if found is None:
             wanted = replace(options or SimtOptions(trace=followed), block=block, split=split)
             check_geometry(kernel, (1, 1, 1), block)
-            return compile_host(lower(loaded.module, kernel, wanted))
-
-        return self._compiled.get_or_make(key, make)
+            found = compile_host(lower(loaded.module, kernel, wanted))
+            self._compiled.put(key, found)
+        return found
 
     def run(
         self,
@@ -231,7 +231,7 @@ class VirtualGpu:
         finally:
             self._running = None
         fault = _fault(launch, result.fault, arena) if result.fault else None
-        overreads = tuple(_overread(launch, one, arena) for one in result.overreads)
+        overreads = tuple(_overread(launch, one, arena) for one in result.overreads) if result.overreads else ()
         return Launched(launch, fault, result, compiled, overreads)
 
     def stop(self) -> bool:

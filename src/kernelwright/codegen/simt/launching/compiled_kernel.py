@@ -290,13 +290,14 @@ class CompiledKernel:
         spreading = self._spreading if cores > 1 and not (ordered or blocks is not None or watch is not None) else None
         launch.patience_ns = HOST_NS if memory.host_writes else 0
         self._running = launch
-        begin = perf_counter()
+        begin = perf_counter() if self._patience < math.inf else 0.0
         try:
             if spreading is None or spreading.is_off or x * y * z < 2:
                 self._run(self._reference)
             else:
                 self._run_spread(spreading, asked, cores, symbols or {}, budget)
-            self._patience -= perf_counter() - begin
+            if begin:
+                self._patience -= perf_counter() - begin
             return self._result(watching)
         finally:
             self._running = None
