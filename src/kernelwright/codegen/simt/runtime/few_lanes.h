@@ -32,13 +32,20 @@ ALWAYS u32 simt_few_lanes(const simt_site *s, const u64 *rem, const i32 *root, u
   u32 is_plain = form == FORM_INDEXED && a->segments == 1 && !a->stride;
   u64 base = rem[0], coefficient = (u64)a->coefficient, kept = a->zero_extend ? 0xFFFFFFFFu : ~0ull;
   few->n = (u32)__builtin_popcount(mask);
+#pragma unroll
   for (u32 i = 0; i < turns; i++) {
-    u32 l = few->lane[i] = (u32)__builtin_ctz(mask), left = mask & (mask - 1);
+    few->lane[i] = (u32)__builtin_ctz(mask);
+    u32 left = mask & (mask - 1);
     mask = left ? left : mask;
-    u64 address = is_plain ? base + coefficient * ((u64)(i64)root[l] & kept) : simt_address_of(a, rem, root, form, l);
-    few->address[i] = address;
-    bad |= (u64)(address - start > bytes - size) | (address & low_bits);
   }
+  if (is_plain) {
+#pragma unroll
+    for (u32 i = 0; i < turns; i++) few->address[i] = base + coefficient * ((u64)(i64)root[few->lane[i]] & kept);
+  } else {
+    for (u32 i = 0; i < turns; i++) few->address[i] = simt_address_of(a, rem, root, form, few->lane[i]);
+  }
+#pragma unroll
+  for (u32 i = 0; i < turns; i++) bad |= (u64)(few->address[i] - start > bytes - size) | (few->address[i] & low_bits);
   return !bad;
 }
 
