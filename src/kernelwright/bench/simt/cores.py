@@ -1,8 +1,9 @@
 """The virtual GPU on one core and on all: the kernels of ``cases.py``, in turns, by the clock on the wall; and PoCL on all cores. How
 much several cores gain is asked of long launches: of a short one a third is over before it is known to be worth more than one core.
 
-Others on the machine make such times longer, never shorter: of each the best counts. PoCL reads how many threads it may have when it
-starts, so that it is a process of its own here.
+Of the ratios of turns, which follow one another, the median counts: a core is faster while its neighbours have nothing to do, so that
+the best time of one core and the best of several are of different machines. PoCL reads how many threads it may have when it starts, so
+that it is a process of its own here.
 """
 
 from __future__ import annotations
@@ -21,31 +22,37 @@ from kernelwright.bench.result import Measured, Say
 from kernelwright.bench.simt.cases import Case, cases_of, long_cases
 from kernelwright.bench.simt.executors import Ours, pocl_on
 
-REPEAT = 15
+REPEAT = 31
 QUICK = 5
 START_S = 120.0
 
 
 def _row(
     case: Case, one: Ours, several: Ours, cores: int, pocl: Callable[[], float] | None, quick: bool
-) -> tuple[dict[str, Any], float]:
-    """What a case takes, as a row, and its seconds on several cores. Raises ``RuntimeError`` where results differ."""
+) -> tuple[dict[str, Any], dict[str, float]]:
+    """What a case takes, as a row, and by name what several cores take of the time of the others. Raises ``RuntimeError`` where results
+    differ."""
     runs = {"one": one.prepared(case, time.perf_counter), "several": several.prepared(case, time.perf_counter)}
     runs |= {"pocl": pocl} if pocl else {}
-    best = dict.fromkeys(runs, math.inf)
+    times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(QUICK if quick else REPEAT):
         for name, run in runs.items():
-            best[name] = min(best[name], run())
+            times[name].append(run())
+    middle = {name: statistics.median(taken) for name, taken in times.items()}
+    ratios = {
+        name: statistics.median(a / b for a, b in zip(times["several"], taken, strict=True))
+        for name, taken in times.items()
+    }
     a, b = one.results(case), several.results(case)
     if any(a[name].tobytes() != b[name].tobytes() for name in case.compared):
         raise RuntimeError(f"{case.name}: the results on one core and on {cores} differ")
     row: dict[str, Any] = {"on several cores": case.name, "launches": len(case.steps)}
     row["spread"] = f"{several.spread(case):.0%}"
-    row |= {"one core ms": round(1000 * best["one"], 2), f"{cores} cores ms": round(1000 * best["several"], 2)}
-    row["share"] = round(best["several"] / best["one"], 2)
+    row |= {"one core ms": round(1000 * middle["one"], 2), f"{cores} cores ms": round(1000 * middle["several"], 2)}
+    row["share"] = round(ratios["one"], 2)
     if pocl:
-        row["PoCL ms"] = round(1000 * best["pocl"], 2)
-    return row, best["several"]
+        row |= {"PoCL ms": round(1000 * middle["pocl"], 2), "ours / PoCL": round(ratios["pocl"], 2)}
+    return row, ratios
 
 
 def measure_cores(result: Measured, cases: list[Case], quick: bool, say: Say) -> None:
@@ -62,19 +69,18 @@ def measure_cores(result: Measured, cases: list[Case], quick: bool, say: Say) ->
     for case in cases:
         say(f"{case.name}, {cores} cores")
         theirs = partial(pocl.seconds, case.name) if pocl.version is not None else None
-        row, several_s = _row(case, one, several, cores, theirs, quick)
+        row, found = _row(case, one, several, cores, theirs, quick)
         if theirs:
-            ratios.append(several_s / (row["PoCL ms"] / 1000))
-            row["ours / PoCL"] = round(ratios[-1], 2)
+            ratios.append(found["pocl"])
         result.rows.append(row)
     pocl.close()
     shares, one, several = [], Ours(1), Ours(cores)
     for case in () if quick else long_cases():
         say(f"{case.name}, long, {cores} cores")
-        row, _ = _row(case, one, several, cores, None, quick)
+        row, found = _row(case, one, several, cores, None, quick)
         row["on several cores"] += ", long"
         if several.spread(case):
-            shares.append(row["share"])
+            shares.append(found["one"])
         result.rows.append(row)
     linear = 1.2 / cores
     name = f"geometric mean of time on {cores} cores over one, of long launches that are spread"
