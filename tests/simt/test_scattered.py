@@ -34,6 +34,13 @@ extern "C" __global__ void near_(const char *a, const int *pick, const int *on, 
   for (int i = t; i < 1024; i += 64) s[i] = ((const float *)a)[i];
   __syncthreads();
   if (on[t]) o[t] = s[(long long)threadIdx.y * (k / 4) + pick[t]]; }
+extern "C" __global__ void put_(const char *a, const int *pick, const int *on, float *o, int k) {
+  __shared__ float s[1024]; int t = T;
+  for (int i = t; i < 1024; i += blockDim.x * blockDim.y) s[i] = ((const float *)a)[i];
+  __syncthreads();
+  if (on[t]) s[(long long)threadIdx.y * (k / 4) + pick[t]] = -pick[t];
+  __syncthreads();
+  for (int i = t; i < 1024; i += blockDim.x * blockDim.y) o[i] = s[i]; }
 extern "C" __global__ void local_(const char *a, const int *pick, const int *on, float *o, int k) {
   int t = T, seen[13];
   for (int i = 0; i < 13; i++) seen[i] = i * t;
@@ -172,3 +179,32 @@ def test_few_lanes(module: Module, arena: Arena, pick: Array, stray: int) -> Non
     # The index has no sign: -1 is no place before the first.
     pick[-1, stray] = -1
     assert Case(module, "rounds", 1, 32, data, pick, start, len(pick)).agree(arena, options=options, faults=True).fault
+
+
+@settings(max_examples=few(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example((64, 1, 1), np.arange(THREADS, dtype=np.int32), np.ones(THREADS, np.int32), 0, 965)
+@example((64, 1, 1), np.arange(THREADS, dtype=np.int32), np.ones(THREADS, np.int32), 0, -3)
+@example((16, 4, 1), np.tile([0, *range(14, 0, -1), 15], 4).astype(np.int32), np.ones(THREADS, np.int32), 64, 0)
+@given(
+    st.sampled_from([*SHAPES, (32, 1, 1), (16, 1, 1)]),
+    picks(),
+    masks(),
+    st.sampled_from([0, 64, 128, 256, 800]),
+    st.integers(-3, 1000),
+)
+def test_stores_to_shared_memory(
+    module: Module, arena: Arena, shape: tuple[int, int, int], pick: Array, on: Array, k: int, first: int
+) -> None:
+    """Only the words of active lanes change; no two have one place."""
+    threads, data = shape[0] * shape[1], np.arange(1024).astype(np.float32)
+    pick = (pick - pick.min() + first).astype(np.int32)
+    place = k // 4 * (np.arange(THREADS) // shape[0]) + pick
+    on = on & np.isin(np.arange(THREADS), np.unique(place, return_index=True)[1]) & (np.arange(THREADS) < threads)
+    outside = np.any((on == 1) & ((place < 0) | (place >= 1024)))
+    one = Case(module, "put_", 1, shape, data, pick, on.astype(np.int32), np.zeros(1024, np.float32), k)
+    options = [SimtOptions(block=shape), SimtOptions(block=shape, inline=True)]
+    assert (one.agree(arena, options=options, faults=True).fault is not None) == outside
+    for option in options if not outside else ():
+        launch = one.fast(arena, option).launch
+        asked = [a.index for a in launch.kernel.accesses if a.kind == "store" and a.space == 1][-1]
+        assert launch.wavefronts[asked] == sum(turns(place[w]) for w in warps(on, threads)), option

@@ -273,6 +273,54 @@ ALWAYS void count_waves(simt_context *c, simt_site *s, const u32 *offset, u32 ma
   s->waves += (i64)known->waves - 1;
 }
 
+#if defined(__AVX2__) && !defined(__AVX512F__)
+/* Inactive lanes are written back: before and behind shared memory there is more than a row for that. */
+ALWAYS void store_side_by_side(u8 *base, const side_by_side *found, const u32 *data) {
+  for (u32 l = 0; l < WARP; l += 8) {
+    u32 lanes = found->lanes[l / 16] >> (l & 15) & 0xFF;
+    if (!lanes) continue;
+    __m256i *row = (__m256i *)(base + (i64)(i32)found->at[l / 16] + 4 * (l & 15));
+    __m256i value = _mm256_blendv_epi8(_mm256_loadu_si256(row), _mm256_loadu_si256((const __m256i *)(data + l)), eight_lanes(lanes));
+    WHOLE(value);
+    _mm256_storeu_si256(row, value);
+  }
+}
+
+/* Where the indices of each half of a warp rise by one from lane to lane, as along a row of a tile: told by the ends and without the
+   offsets of all lanes. */
+ALWAYS u32 rows_of_tile(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *data, u32 store) {
+  const simt_access *a = s->access;
+  const __m256i steps = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  u64 room = (u64)c->shared_size - 4;
+  if (c->attention || !mask || a->coefficient != 4 || a->stride || a->segments > 2 || c->shared_size < 4) return 0;
+  side_by_side rows = {{0, 0}, {mask & 0xFFFF, mask >> 16}};
+  __m256i other = _mm256_setzero_si256();
+  for (u32 h = 0; h < 2; h++) {
+    const i32 *index = root + 16 * h;
+    u32 lanes = rows.lanes[h];
+    if (!lanes) continue;
+    u32 first = (u32)__builtin_ctz(lanes), last = 31 - (u32)__builtin_clz(lanes);
+    u64 base = rem[a->segments == 2 ? h : 0], begin = base + 4 * (u64)(i64)index[first], end = base + 4 * (u64)(i64)index[last];
+    if (begin > room || end > room || (begin & 3) || end - begin != 4 * (last - first) || (a->zero_extend && (index[first] | index[last]) < 0)) return 0;
+    rows.at[h] = (u32)begin - 4 * first;
+    __m256i zero = _mm256_set1_epi32((i32)((u32)index[first] - first));
+    for (u32 p = 0; p < 16; p += 8, zero = _mm256_add_epi32(zero, _mm256_set1_epi32(8))) {
+      __m256i off = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(index + p)), _mm256_add_epi32(zero, steps));
+      other = _mm256_or_si256(other, _mm256_and_si256(off, eight_lanes(lanes >> p)));
+    }
+  }
+  if (!_mm256_testz_si256(other, other)) return 0;
+  if (!is_one_wave(&rows)) {
+    u32 offset[WARP];
+    ALL_LANES(l) offset[l] = -(mask >> l & 1) & (rows.at[l / 16] + 4 * (l & 15));
+    count_waves(c, s, offset, mask, 4);
+  }
+  if (store) store_side_by_side((u8 *)c->shared_host, &rows, data);
+  else load_side_by_side((const u8 *)c->shared_host, &rows, data);
+  return 1;
+}
+#endif
+
 /* Words of global memory that at most ``turns`` lanes read or write. */
 ALWAYS u32 few_words_of(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *data, u32 form, u32 store, u32 turns) {
   simt_few few;
@@ -303,6 +351,9 @@ ALWAYS u32 quick(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
 #ifndef __AVX512CD__
   u32 is_scattered = space == GENERIC && size == 4 && (form == FORM_INDEXED || form == FORM_ADDRESSES);
   if (is_scattered && few_lanes(c, s, rem, root, mask, data, form, store)) return 1;
+#endif
+#if defined(__AVX2__) && !defined(__AVX512F__)
+  if (space == SHARED && size == 4 && form == FORM_INDEXED && rows_of_tile(c, s, rem, root, mask, data, store)) return 1;
 #endif
   if (!place(c, s, rem, root, mask, form, space, size, store, offset, &base)) return 0;
   if (size == 4 && !store) {
