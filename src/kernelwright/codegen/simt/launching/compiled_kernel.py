@@ -267,19 +267,8 @@ class CompiledKernel:
             self._bounds, self._bounds_at, self._table = bounds, bounds.ctypes.data, self._table + 1
         past = self._overreads.prepare(overread, launch.context)
         runtime_structs.REQUEST.pack_into(
-            self._request,
-            0,
-            budget,
-            symbols_at,
-            self._bounds_at,
-            len(bounds),
-            x,
-            y,
-            z,
-            past,
-            asked.is_cooperative,
-            self._table,
-        )
+            self._request, 0, budget, symbols_at, self._bounds_at, len(bounds), x, y, z, past, asked.is_cooperative, self._table
+        )  # fmt: skip
         if kernel.parameter_bytes:
             self._parameters[:] = parameters[: kernel.parameter_bytes]
             for offset, size, at in kernel.by_value:
