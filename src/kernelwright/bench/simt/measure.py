@@ -20,7 +20,7 @@ import numpy as np
 
 from kernelwright.bench.result import Measured, Say
 from kernelwright.bench.simt.cases import Array, Case, cases_of
-from kernelwright.bench.simt.cores import measure_cores
+from kernelwright.bench.simt.cores import REPEAT, measure_cores
 from kernelwright.bench.simt.executors import BEST, Ours, Pocl, pocl_on
 from kernelwright.codegen.simt.launching.compiled_kernel import compile_host
 from kernelwright.codegen.simt.lower import lower
@@ -28,8 +28,6 @@ from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.ir import parse_module
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.suite import load
-
-TURNS = 31
 
 
 def measure(quick: bool, say: Say) -> Measured:
@@ -41,7 +39,7 @@ def measure(quick: bool, say: Say) -> Measured:
     cases = cases_of(quick)
     for case in cases:
         say(case.name)
-        row, ratio = _row(case, ours, theirs, 3 if quick else TURNS)
+        row, ratio = _row(case, ours, theirs, 3 if quick else REPEAT)
         result.rows.append(row)
         if ratio is not None:
             ratios.append(ratio)

@@ -156,13 +156,13 @@ class VirtualGpu:
         """
         # The code holds its module, so that no other gets its number.
         key = (loaded.key or id(loaded.module), kernel, block, options, split, followed)
-        found = self._compiled.get(key)
-        if found is None:
+
+        def make() -> CompiledKernel:
             wanted = replace(options or SimtOptions(trace=followed), block=block, split=split)
             check_geometry(kernel, (1, 1, 1), block)
-            found = compile_host(lower(loaded.module, kernel, wanted))
-            self._compiled.put(key, found)
-        return found
+            return compile_host(lower(loaded.module, kernel, wanted))
+
+        return self._compiled.get_or_make(key, make)
 
     def run(
         self,

@@ -101,15 +101,16 @@ def _truncated(e: Lanes, op: Op) -> list[str]:
     rep = e.get(op.args[0])
     root = e.get(rep.root)
     coefficient = Const("i32", str(signed(rep.shape[3])))
-    parts = []
-    for i in range(e.parts if op.outs[0].shape[0] == "s" else 1):
-        rest = rep.part(i)
+
+    def write(row: list[str]) -> str:
+        rest, start = row
         low = rest if rest.lstrip("-").isdigit() else e.let(f"trunc i64 {rest} to i32")
         if low.lstrip("-").isdigit():
             low = str(signed(int(low)))
-        scaled = e.let(f"mul i32 {root.part(i)}, {coefficient.text}")
-        parts.append(e.let(f"add i32 {scaled}, {low}"))
-    return parts
+        scaled = e.let(f"mul i32 {start}, {coefficient.text}")
+        return e.let(f"add i32 {scaled}, {low}")
+
+    return per_segment([rep, root], e.parts if op.outs[0].shape[0] == "s" else 1, write)
 
 
 # -- the table ----------------------------------------------------------------------------------------------------------

@@ -45,10 +45,8 @@ class Lanes(Writer):
         self.mirrors: dict[Loop, list[Var]] = {}
         """Per divergent loop the values that lanes take along when they leave it, one after the other."""
         self.mirror_slots: dict[Var, str] = {}
-        self.alike: set[Var] = set()
-        """Values in slots that are one number in all segments, wherever they have been made."""
-        self.apart: set[Var] = set()
-        """The others."""
+        self.alike: dict[Var, bool] = {}
+        """Whether values in slots are one number in all segments, wherever they have been made."""
         self.frame_slots: set[str] = set()
         """Those that lie in the warp's frame; the others become registers."""
         self.mask = "-1"
@@ -96,7 +94,7 @@ class Lanes(Writer):
             assert operand.slots is not None, f"{operand} is used in {self.block} before it is made"
             if operand.shape is V:
                 parts = [self.load_slot(operand.type, operand.slots[0])]
-            elif operand in self.alike:
+            elif self.alike.get(operand):
                 parts = [self.let(f"load {stored(operand.type)}, ptr {operand.slots[0]}")] * len(operand.slots)
             else:
                 parts = [self.let(f"load {stored(operand.type)}, ptr {s}") for s in operand.slots]
@@ -165,14 +163,8 @@ class Lanes(Writer):
         rep = self.cur[var] = Rep(var.type, var.shape, parts)
         if var.slots is not None:
             self.write(var, rep, self.mask if var.blend else None)
-            self._note_alike(var, rep)
-
-    def _note_alike(self, var: Var, rep: Rep) -> None:
-        if len(rep.parts) < 2 or var.blend or any(p != rep.parts[0] for p in rep.parts):
-            self.alike.discard(var)
-            self.apart.add(var)
-        elif var not in self.apart:
-            self.alike.add(var)
+            is_alike = not var.blend and all(p == parts[0] for p in parts)
+            self.alike[var] = is_alike and self.alike.get(var, True)
 
     def write(self, var: Var, rep: Rep, mask: str | None) -> None:
         """Store into the slots of ``var``; with a mask, the other lanes keep what they have."""

@@ -125,24 +125,29 @@ static u32 turns(const u64 *address, u32 mask) {
   return most ? most - 1 : 0;
 }
 
-/* The turns of words whose new value is quickly told, in lane order. Returns 0 for other operations. */
+/* Operations on words whose new value is quickly told. */
+#define QUICK(turns)                                        \
+  case ADD: turns(old + x) break;                           \
+  case XCHG: turns(x) break;                                \
+  case OR: turns(old | x) break;                            \
+  case MAX: turns((i32)old > (i32)x ? old : x) break;       \
+  case MIN: turns((i32)old < (i32)x ? old : x) break;
+
+/* Their turns, in lane order. Returns 0 for other operations. */
 #define TURNS(next) EACH_LANE(l, mask) { \
     u32 *place = (u32 *)(base + offset[l]), old = *place, x = operand[l]; \
     *place = (next), out[l] = old; \
   }
-ALWAYS u32 quick_turns(const simt_access *a, u8 *base, const u32 *offset, u32 mask, u32 *out, const u32 *operand) {
+INLINED u32 quick_turns(const simt_access *a, u8 *base, const u32 *offset, u32 mask, u32 *out, const u32 *operand) {
   switch (a->operation) {
-    case ADD: TURNS(old + x) break;
-    case XCHG: TURNS(x) break;
-    case OR: TURNS(old | x) break;
-    case MAX: TURNS((i32)old > (i32)x ? old : x) break;
-    case MIN: TURNS((i32)old < (i32)x ? old : x) break;
+    QUICK(TURNS)
     default: return 0;
   }
   return 1;
 }
 
-/* The same of at most four lanes, without branches. */
+#ifndef __AVX512CD__
+/* The same of at most four lanes of one buffer, without branches. */
 #define FEW_TURNS(next) for (u32 i = 0; i < FEW; i++) { \
     u32 *place = i < few.n ? (u32 *)few.address[i] : none, *to = i < few.n ? out + few.lane[i] : none + 1; \
     u32 old = *place, x = operand[few.lane[i]]; \
@@ -155,16 +160,16 @@ static u32 few_turns(simt_context *c, simt_site *s, const u64 *rem, const i32 *r
   if (a->space != GENERIC || a->size != 4 || a->align < 4 || a->form < FORM_INDEXED || c->spread || c->attention || !mask || !s->writable) return 0;
   if (__builtin_popcount(mask) > FEW || !simt_few_lanes(s, rem, root, mask, a->form, 4, FEW, &few)) return 0;
   switch (a->operation) {
-    case ADD: FEW_TURNS(old + x) break;
-    case XCHG: FEW_TURNS(x) break;
+    QUICK(FEW_TURNS)
     default: return 0;
   }
   if (c->counting) s->sectors += (i64)simt_few_pieces(&few, 5, FEW) - 1, s->serial += simt_few_alike(&few) - 1;
   return 1;
 }
+#endif
 
 /* One lane's turn on ``size`` bytes. */
-ALWAYS void turn(const simt_access *a, u8 *place, u32 l, u8 *out, const u8 *operand, const u8 *expected, u32 size) {
+INLINED void turn(const simt_access *a, u8 *place, u32 l, u8 *out, const u8 *operand, const u8 *expected, u32 size) {
   u64 old = 0, x = 0, e = 0;
   memcpy(&old, place, size);
   memcpy(&x, operand + l * size, size);
@@ -176,7 +181,7 @@ ALWAYS void turn(const simt_access *a, u8 *place, u32 l, u8 *out, const u8 *oper
 
 /* The same where other blocks run at the same time; the place is aligned. */
 #define TURN_AMONG_OTHERS(T)                                                                                                      \
-  ALWAYS void turn_among_others_##T(const simt_access *a, u8 *place, u32 l, u8 *out, const u8 *operand, const u8 *expected) {     \
+  INLINED void turn_among_others_##T(const simt_access *a, u8 *place, u32 l, u8 *out, const u8 *operand, const u8 *expected) {     \
     T x, e = 0, *at = (T *)place, old = __atomic_load_n(at, __ATOMIC_RELAXED), next;                                              \
     memcpy(&x, operand + l * sizeof(T), sizeof(T));                                                                               \
     if (expected) memcpy(&e, expected + l * sizeof(T), sizeof(T));                                                                \
@@ -201,7 +206,9 @@ void simt_atomic(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
   const simt_access *a = s->access;
   u32 offset[WARP];
   u8 *base;
+#ifndef __AVX512CD__
   if (few_turns(c, s, rem, root, mask, (u32 *)out, (const u32 *)operand)) return;
+#endif
   if (simt_quick_offsets(c, s, rem, root, mask, offset, &base)) {
     u32 others = c->spread && a->space == GENERIC;
     if (others && a->size == 4) EACH_LANE(l, mask) turn_among_others_u32(a, base + offset[l], l, out, operand, expected);

@@ -6,14 +6,13 @@
    row: the lanes of a segment touch neighbouring numbers, from ``base`` of the segment's lane 0 on; at most two segments. */
 #include "simt.h"
 
-#define ALWAYS static inline __attribute__((always_inline))
 
 /* -- one ------------------------------------------------------------------------------------------------------------- */
 
 /* Numbers wider than a word are read half a warp at a time: one turn for each half with active lanes. */
-ALWAYS i64 halves(u32 mask) { return (mask >> 16 != 0) + ((mask & 0xFFFF) != 0) - 1; }
+INLINED i64 halves(u32 mask) { return (mask >> 16 != 0) + ((mask & 0xFFFF) != 0) - 1; }
 
-ALWAYS u64 one(simt_context *c, simt_site *s, u64 address, u32 mask, u32 space, u32 size) {
+INLINED u64 one(simt_context *c, simt_site *s, u64 address, u32 mask, u32 space, u32 size) {
   s = c->true_sites + s->index;
   u64 start = space == SHARED ? 0 : s->start, bytes = space == SHARED ? c->shared_size : s->end - s->start;
   u64 value = 0;
@@ -37,7 +36,7 @@ ONES(shared, SHARED)
 /* -- two ------------------------------------------------------------------------------------------------------------- */
 
 /* The numbers are put where the first lanes of the halves have theirs; one of a half without active lanes may be anything. */
-ALWAYS void two(simt_context *c, simt_site *s, u64 first, u64 second, u32 mask, u8 *data, u32 space, u32 size) {
+INLINED void two(simt_context *c, simt_site *s, u64 first, u64 second, u32 mask, u8 *data, u32 space, u32 size) {
   s = c->true_sites + s->index;
   u64 rem[2] = {first, second};
   u64 start = space == SHARED ? 0 : s->start, bytes = space == SHARED ? c->shared_size : s->end - s->start;
@@ -70,10 +69,10 @@ TWOS(shared, SHARED)
 /* What follows is written for ``n`` segments of ``lanes`` lanes, which are known where it is used. */
 
 /* The lanes of segment ``g``, moved to the lowest bits. */
-ALWAYS u32 part_of(u32 mask, u32 g, u32 lanes) { return lanes == 32 ? mask : mask >> (g * lanes) & ((1u << lanes) - 1); }
+INLINED u32 part_of(u32 mask, u32 g, u32 lanes) { return lanes == 32 ? mask : mask >> (g * lanes) & ((1u << lanes) - 1); }
 
 /* How many groups of ``lanes`` bits are not empty. */
-ALWAYS i64 groups(u64 bits, u32 lanes) {
+INLINED i64 groups(u64 bits, u32 lanes) {
   u64 heads = 0;
   for (u32 i = 0; i < 64; i += lanes) heads |= 1ull << i;
   for (u32 step = lanes / 2; step; step /= 2) bits |= bits >> step;
@@ -81,7 +80,7 @@ ALWAYS i64 groups(u64 bits, u32 lanes) {
 }
 
 /* Sectors that the active lanes touch. Two segments whose sectors may meet are laid over one another. */
-ALWAYS i64 row_sectors(const u64 *base, u32 mask, u32 size, u32 n, u32 lanes) {
+INLINED i64 row_sectors(const u64 *base, u32 mask, u32 size, u32 n, u32 lanes) {
   u32 each = 32 / size;
   u64 part[2] = {0, 0}, skew[2], sector[2];
   for (u32 g = 0; g < n; g++) part[g] = part_of(mask, g, lanes), skew[g] = (base[g] & 31) / size, sector[g] = base[g] >> 5;
@@ -93,7 +92,7 @@ ALWAYS i64 row_sectors(const u64 *base, u32 mask, u32 size, u32 n, u32 lanes) {
   return groups(part[0] << skew[0], each) + groups(part[1] << skew[1], each);
 }
 
-ALWAYS i64 row_waves(const u64 *base, u32 mask, u32 size, u32 n, u32 lanes) {
+INLINED i64 row_waves(const u64 *base, u32 mask, u32 size, u32 n, u32 lanes) {
   if (size == 8) return halves(mask) + 1;
   if (n == 1 || base[0] == base[1] || ((base[1] - base[0]) & 127) == 64) return 1;
   if (!part_of(mask, 0, lanes) || !part_of(mask, 1, lanes)) return 1;
@@ -103,7 +102,7 @@ ALWAYS i64 row_waves(const u64 *base, u32 mask, u32 size, u32 n, u32 lanes) {
 }
 
 /* The lanes of one segment; where all their places are in the buffer, the inactive ones' are read too, or written back. */
-ALWAYS void move_part(u8 *memory, u8 *data, u32 part, u32 lanes, u32 size, u32 all_inside, u32 store) {
+INLINED void move_part(u8 *memory, u8 *data, u32 part, u32 lanes, u32 size, u32 all_inside, u32 store) {
   u32 whole = part == part_of(~0u, 0, lanes);
   if (all_inside && (whole || !store)) {
     if (store) memcpy(memory, data, lanes * size);
@@ -116,7 +115,7 @@ ALWAYS void move_part(u8 *memory, u8 *data, u32 part, u32 lanes, u32 size, u32 a
   }
 }
 
-ALWAYS u32 row(simt_context *c, simt_site *s, const u64 *base, u32 mask, u8 *data, u32 space, u32 size, u32 store, u32 n, u32 lanes) {
+INLINED u32 row(simt_context *c, simt_site *s, const u64 *base, u32 mask, u8 *data, u32 space, u32 size, u32 store, u32 n, u32 lanes) {
   u64 start = space == SHARED ? 0 : s->start, bytes = space == SHARED ? c->shared_size : s->end - s->start;
   if (c->attention || !mask || bytes < size || (store && space != SHARED && !s->writable)) return 0;
   u64 room = bytes - size, host = space == SHARED ? c->shared_host : 0, low_bits = s->access->align - 1u;
@@ -142,7 +141,7 @@ ALWAYS u32 row(simt_context *c, simt_site *s, const u64 *base, u32 mask, u8 *dat
 
 /* The addresses of lane 0 where an index is extended to 64 bits: reckoned back from the first active lane, as no lane
    between that and the last one wraps; 0 when one does. */
-ALWAYS u32 extended(const simt_access *a, u64 *base, const i32 *root, u32 mask, u32 n, u32 lanes) {
+INLINED u32 extended(const simt_access *a, u64 *base, const i32 *root, u32 mask, u32 n, u32 lanes) {
   i64 step = a->root_stride, bad = 0;
   for (u32 g = 0; g < n; g++) {
     u32 part = part_of(mask, g, lanes), first = (u32)__builtin_ctz(part | 1u << 31), last = 31 - (u32)__builtin_clz(part | 1);
@@ -154,7 +153,7 @@ ALWAYS u32 extended(const simt_access *a, u64 *base, const i32 *root, u32 mask, 
   return !bad;
 }
 
-ALWAYS u32 any_row(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data, u32 space, u32 size, u32 store) {
+INLINED u32 any_row(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data, u32 space, u32 size, u32 store) {
   const simt_access *a = s->access;
   u64 base[2] = {rem[0], rem[1]};
 #define TRY(n, lanes) ((!root || extended(a, base, root, mask, n, lanes)) && row(c, s, base, mask, data, space, size, store, n, lanes))

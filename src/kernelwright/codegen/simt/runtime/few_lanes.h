@@ -7,7 +7,6 @@
 
 /* As many turns are taken for fewer lanes, and twice as many for more. */
 #define FEW 4
-#define ALWAYS static inline __attribute__((always_inline))
 
 typedef struct {
   u32 n;
@@ -25,7 +24,7 @@ static inline u64 simt_address_of(const simt_access *a, const u64 *rem, const i3
 
 /* The lanes of a mask, which is not empty and has at most ``turns``, and their addresses. Returns 0 where one is not aligned or not in the
    buffer that the access was in last. */
-ALWAYS u32 simt_few_lanes(const simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 form, u32 size, u32 turns, simt_few *few) {
+INLINED u32 simt_few_lanes(const simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 form, u32 size, u32 turns, simt_few *few) {
   const simt_access *a = s->access;
   u64 start = s->start, bytes = s->end - start, bad = 0, low_bits = a->align - 1u;
   if (bytes < size) return 0;
@@ -50,7 +49,7 @@ ALWAYS u32 simt_few_lanes(const simt_site *s, const u64 *rem, const i32 *root, u
 }
 
 /* How many different pieces of ``1 << shift`` bytes they lie in, of which a buffer has fewer than 2^32. */
-ALWAYS u32 simt_few_pieces(const simt_few *few, u32 shift, u32 turns) {
+INLINED u32 simt_few_pieces(const simt_few *few, u32 shift, u32 turns) {
   u32 again = 0;
   if (turns == FEW) {
     for (u32 i = 1; i < FEW; i++) {

@@ -6,19 +6,19 @@
 typedef u32 v16 __attribute__((vector_size(64)));
 
 /* Numbers of up to four equal segments of a warp, each in the lanes of its segment. */
-ALWAYS v16 beside(v8 a, v8 b) { return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); }
-ALWAYS void put_segments(u32 n, const i64 *each, u32 *to) {
+INLINED v16 beside(v8 a, v8 b) { return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); }
+INLINED void put_segments(u32 n, const i64 *each, u32 *to) {
   v8 none = {0}, a = none + (u32)each[0], b = none + (u32)each[1], c = none + (u32)each[2], d = none + (u32)each[3];
   v16 low = beside(a, n == 4 ? b : a), high = n == 4 ? beside(c, d) : n == 2 ? beside(b, b) : beside(a, a);
   memcpy(to, &low, sizeof low), memcpy(to + 16, &high, sizeof high);
 }
 
 /* How often ``k``, or ``1 << shift`` where it is that, goes into ``d``, rounded down. */
-ALWAYS i64 times(i64 d, i64 k, u32 shift, u32 even) { return even ? d >> shift : d / k - (d % k < 0); }
+INLINED i64 times(i64 d, i64 k, u32 shift, u32 even) { return even ? d >> shift : d / k - (d % k < 0); }
 
 /* Index form: base + coefficient * index of the lane. An index is checked before it is scaled: index + first must lie in
    0 .. places, where first and places are small enough that their sum cannot wrap around into the allowed range. */
-ALWAYS u32 index_offsets(const simt_access *a, const u64 *rem, const i32 *root, u64 start, u64 bytes, u32 size, u32 mask, u32 *offset) {
+INLINED u32 index_offsets(const simt_access *a, const u64 *rem, const i32 *root, u64 start, u64 bytes, u32 size, u32 mask, u32 *offset) {
   i64 k = a->coefficient;
   u32 n = a->segments;
   if (k <= 0 || k > 1 << 20 || a->stride || n > 4) return 0;
@@ -44,7 +44,7 @@ ALWAYS u32 index_offsets(const simt_access *a, const u64 *rem, const i32 *root, 
   return !bad && !(a->zero_extend && top >> 31);
 }
 
-ALWAYS u32 address_offsets(const simt_access *a, const u64 *address, u64 start, u64 bytes, u32 size, u32 mask, u32 *offset) {
+INLINED u32 address_offsets(const simt_access *a, const u64 *address, u64 start, u64 bytes, u32 size, u32 mask, u32 *offset) {
   u64 room = bytes - size + 1, bad = 0, low_bits = a->align - 1u;
   ALL_LANES(l) {
     u64 on = -(u64)(mask >> l & 1), o = (address[l] - start) & on;
@@ -56,7 +56,7 @@ ALWAYS u32 address_offsets(const simt_access *a, const u64 *address, u64 start, 
 
 /* Offsets of all lanes from ``start`` as 32-bit numbers; lanes that are not active get 0. Returns 0 when an active lane
    lies outside the ``bytes`` bytes there or off its alignment, or when 32 bits cannot say. */
-ALWAYS u32 offsets(const simt_access *a, const u64 *rem, const i32 *root, u64 start, u64 bytes, u32 form, u32 size, u32 mask, u32 *offset) {
+INLINED u32 offsets(const simt_access *a, const u64 *rem, const i32 *root, u64 start, u64 bytes, u32 form, u32 size, u32 mask, u32 *offset) {
   if (bytes < size || bytes > 1u << 30) return 0;
   if (form == FORM_INDEXED) return index_offsets(a, rem, root, start, bytes, size, mask, offset);
   if (form == FORM_ADDRESSES) return address_offsets(a, rem, start, bytes, size, mask, offset);
@@ -66,7 +66,7 @@ ALWAYS u32 offsets(const simt_access *a, const u64 *rem, const i32 *root, u64 st
 }
 
 /* Where the access goes, and what that costs; turns of shared memory are counted where it is done. */
-ALWAYS u32 place(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 form, u32 space, u32 size, u32 write, u32 *offset, u8 **base) {
+INLINED u32 place(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 form, u32 space, u32 size, u32 write, u32 *offset, u8 **base) {
   const simt_access *a = s->access;
   if (c->attention || !mask) return 0;
   if (space == GENERIC) {
@@ -114,13 +114,13 @@ typedef u32 part __attribute__((vector_size(4 * PART)));
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
 /* All bits of the lanes of the lowest eight bits of ``mask``. */
-ALWAYS __m256i eight_lanes(u32 mask) {
+INLINED __m256i eight_lanes(u32 mask) {
   const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
   return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)mask), bit), bit);
 }
 
 /* Reads the words of the lanes of ``mask``, eight lanes at a time; the others get 0. */
-ALWAYS void gather(const u8 *base, const u32 *offset, u32 mask, u32 *to) {
+INLINED void gather(const u8 *base, const u32 *offset, u32 mask, u32 *to) {
   for (u32 p = 0; p < WARP; p += 8) {
     __m256i at = _mm256_loadu_si256((const __m256i *)(offset + p));
     __m256i row = _mm256_mask_i32gather_epi32(_mm256_setzero_si256(), (const int *)base, at, eight_lanes(mask >> p), 1);
@@ -131,7 +131,7 @@ ALWAYS void gather(const u8 *base, const u32 *offset, u32 mask, u32 *to) {
 
 /* Sectors of local memory whose words, of at most 16, lanes ask for. Eight neighbouring lanes share one: a word has four. */
 #ifdef __AVX512CD__
-ALWAYS u32 sectors_of_words(const part *word, const part *active) {
+INLINED u32 sectors_of_words(const part *word, const part *active) {
   const __m512i one = _mm512_set1_epi32(1), word_8 = _mm512_set1_epi32(32);
   __m512i seen[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
   for (u32 h = 0; h < 2; h++) {
@@ -145,7 +145,7 @@ ALWAYS u32 sectors_of_words(const part *word, const part *active) {
   return (u32)__builtin_popcount((u32)_mm512_reduce_or_epi32(seen[0])) + (u32)__builtin_popcount((u32)_mm512_reduce_or_epi32(seen[1]));
 }
 #else
-ALWAYS u32 sectors_of_words(const part *word, const part *active) {
+INLINED u32 sectors_of_words(const part *word, const part *active) {
   u32 found = 0;
   for (u32 p = 0; p < WARP / PART; p += 2) {
     part low = ((part){0} + 1 << (word[p] & 15)) & active[p], high = ((part){0} + 1 << (word[p + 1] & 15)) & active[p + 1];
@@ -165,7 +165,7 @@ ALWAYS u32 sectors_of_words(const part *word, const part *active) {
 /* Local arrays of a few words: word after word, for all lanes that want it. The index of a lane is that of a word, as in
    most of such arrays; returns 0 for others. */
 #define FEW_WORDS 16
-ALWAYS u32 few_words(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *data, u32 store) {
+INLINED u32 few_words(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *data, u32 store) {
   const simt_access *a = s->access;
   i64 first = (i64)rem[0];
   u32 words = (u32)(c->local_size / 4);
@@ -208,7 +208,7 @@ typedef struct {
   u32 lanes[2]; /* the active ones of each half */
 } side_by_side;
 
-ALWAYS u32 are_side_by_side(const u32 *offset, u32 mask, side_by_side *found) {
+INLINED u32 are_side_by_side(const u32 *offset, u32 mask, side_by_side *found) {
   for (u32 h = 0; h < 2; h++) {
     u32 lanes = found->lanes[h] = mask >> 16 * h & 0xFFFF, first = (u32)__builtin_ctz(lanes | 1u << 15);
     found->at[h] = offset[16 * h + first] - 4 * first;
@@ -233,7 +233,7 @@ ALWAYS u32 are_side_by_side(const u32 *offset, u32 mask, side_by_side *found) {
 #endif
 }
 
-ALWAYS void load_side_by_side(const u8 *base, const side_by_side *found, u32 *data) {
+INLINED void load_side_by_side(const u8 *base, const side_by_side *found, u32 *data) {
   for (u32 h = 0; h < 2; h++) {
     const u8 *row = base + (i64)(i32)found->at[h];
 #ifdef __AVX512CD__
@@ -249,13 +249,13 @@ ALWAYS void load_side_by_side(const u8 *base, const side_by_side *found, u32 *da
 }
 
 /* Where no two words can meet in a bank, or those that do are the same. */
-ALWAYS u32 is_one_wave(const side_by_side *found) {
+INLINED u32 is_one_wave(const side_by_side *found) {
   u32 between = found->at[1] - found->at[0];
   return !found->lanes[0] || !found->lanes[1] || between == 0 || (between & 127) == 64;
 }
 #endif
 
-ALWAYS void count_waves(simt_context *c, simt_site *s, const u32 *offset, u32 mask, u32 size) {
+INLINED void count_waves(simt_context *c, simt_site *s, const u32 *offset, u32 mask, u32 size) {
   if (!c->counting) return;
   /* Narrower numbers share words, which depends on where they lie. */
   if (size < 4) {
@@ -275,7 +275,7 @@ ALWAYS void count_waves(simt_context *c, simt_site *s, const u32 *offset, u32 ma
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
 /* Inactive lanes are written back: before and behind shared memory there is more than a row for that. */
-ALWAYS void store_side_by_side(u8 *base, const side_by_side *found, const u32 *data) {
+INLINED void store_side_by_side(u8 *base, const side_by_side *found, const u32 *data) {
   for (u32 l = 0; l < WARP; l += 8) {
     u32 lanes = found->lanes[l / 16] >> (l & 15) & 0xFF;
     if (!lanes) continue;
@@ -288,7 +288,7 @@ ALWAYS void store_side_by_side(u8 *base, const side_by_side *found, const u32 *d
 
 /* Where the indices of each half of a warp rise by one from lane to lane, as along a row of a tile: told by the ends and without the
    offsets of all lanes. */
-ALWAYS u32 rows_of_tile(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *data, u32 store) {
+INLINED u32 rows_of_tile(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *data, u32 store) {
   const simt_access *a = s->access;
   const __m256i steps = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   u64 room = (u64)c->shared_size - 4;
@@ -322,7 +322,7 @@ ALWAYS u32 rows_of_tile(simt_context *c, simt_site *s, const u64 *rem, const i32
 #endif
 
 /* Words of global memory that at most ``turns`` lanes read or write. */
-ALWAYS u32 few_words_of(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *data, u32 form, u32 store, u32 turns) {
+INLINED u32 few_words_of(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *data, u32 form, u32 store, u32 turns) {
   simt_few few;
   if (!simt_few_lanes(s, rem, root, mask, form, 4, turns, &few)) return 0;
   if (store) {
@@ -336,14 +336,14 @@ ALWAYS u32 few_words_of(simt_context *c, simt_site *s, const u64 *rem, const i32
   return 1;
 }
 
-ALWAYS u32 few_lanes(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *data, u32 form, u32 store) {
+INLINED u32 few_lanes(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *data, u32 form, u32 store) {
   if (c->attention || !mask || (store && !s->writable)) return 0;
   u32 n = (u32)__builtin_popcount(mask);
   if (n <= FEW) return few_words_of(c, s, rem, root, mask, data, form, store, FEW);
   return n <= 2 * FEW && few_words_of(c, s, rem, root, mask, data, form, store, 2 * FEW);
 }
 
-ALWAYS u32 quick(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data, u32 form, u32 space, u32 size, u32 store) {
+INLINED u32 quick(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data, u32 form, u32 space, u32 size, u32 store) {
   u32 offset[WARP];
   u8 *base;
   u32 is_small = space == LOCAL && form == FORM_INDEXED && size == 4 && c->local_size <= 4 * FEW_WORDS;

@@ -25,6 +25,7 @@ typedef unsigned __int128 u128;
 #define UNWRITTEN 0xCD
 #define NO_BUFFER 0xFFFFFFFFu
 
+#define INLINED static inline __attribute__((always_inline))
 #define ALL_LANES(l) for (u32 l = 0; l < WARP; l++)
 #define EACH_LANE(l, mask) \
   for (u32 l##_left = (mask), l = 0; l##_left && (l = (u32)__builtin_ctz(l##_left), 1); l##_left &= l##_left - 1)
