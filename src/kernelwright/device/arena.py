@@ -17,17 +17,16 @@ from __future__ import annotations
 
 import bisect
 import ctypes
-import gc
 import mmap
 import os
 import sys
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
+from kernelwright.device.shared_mapping import HUGE, give_back, make_huge, map_again, map_file, release
 from kernelwright.errors import DeviceError
 from kernelwright.lazy_dataclasses import dataclass
 
@@ -52,10 +51,6 @@ POISON = 0xCD
 BOUNDS = [("start", "<u8"), ("end", "<u8"), ("index", "<u4"), ("writable", "<u4")]
 """The fields of a row of ``Arena.bounds()``: 24 bytes, a buffer owns the addresses ``start <= a < end``."""
 
-_MAP_FIXED = 0x10
-_MAP_NORESERVE = 0x4000
-_MAP_FIXED_NOREPLACE = 0x100000
-_MADV_REMOVE = 9
 _PAGE = mmap.PAGESIZE
 _SLOTS = 16
 _REMEMBERED = 1 << 14
@@ -104,7 +99,7 @@ class Arena:
         fd = os.memfd_create("kernelwright-arena", os.MFD_CLOEXEC)
         try:
             os.ftruncate(fd, reserve)
-            base = _map(fd, reserve)
+            base = map_file(fd, reserve, [ARENA_BASE + slot * RESERVE for slot in range(_SLOTS)])
         except BaseException:
             os.close(fd)
             raise
@@ -117,7 +112,7 @@ class Arena:
         Raises ``DeviceError`` when the addresses are taken in this process.
         """
         arena = cls.__new__(cls)
-        mapped = _map(fd, reserve, wanted=base)
+        mapped = map_file(fd, reserve, [base])
         arena._open(fd, mapped, reserve)
         return arena
 
@@ -144,7 +139,7 @@ class Arena:
         self._bytes: memoryview = memoryview((ctypes.c_char * reserve).from_address(base)).cast("B")
         self.closed = False
         # An arena that is dropped unclosed, say with the frames of an exception, must not keep its addresses from the next.
-        self._release = weakref.finalize(self, _release, fd, base, reserve)
+        self._release = weakref.finalize(self, release, fd, base, reserve)
         self._release.atexit = False
 
     # -- buffers ---------------------------------------------------------------------------------------------------
@@ -181,7 +176,7 @@ class Arena:
         if fill is not None:
             self._fill(address, size, fill)
         elif address < self._written_to:
-            self._let_go(buffer)
+            self._let_go(address, buffer.end)
         return buffer
 
     def _place(self, size: int, align: int, name: str) -> int:
@@ -228,7 +223,10 @@ class Arena:
         self._starts.pop(at)
         self._remember_freed(freed)
         self.version += 1
-        self._let_go(freed)
+        # Of the huge pages that it lay in, all up to its neighbours: the gaps in them were committed with it, or with one freed before.
+        before = _align(self._live[at - 1].end, _PAGE) if at else self.base
+        after = self._live[at].address // _PAGE * _PAGE if at < len(self._live) else self.base + self.reserve
+        self._let_go(max(address // HUGE * HUGE, before), min(_align(freed.end, HUGE), after))
 
     def rewind(self, mark: int) -> None:
         """Frees every buffer from the address ``mark`` on and hands out addresses from there again.
@@ -316,6 +314,14 @@ class Arena:
             raise DeviceError(f"{address:#x} .. {address + size:#x} lies outside the device's memory.")
         return self._bytes[start : start + size]
 
+    def commit(self, address: int, size: int) -> None:
+        """Commits memory that will be used from one end to the other, in huge pages where it is as large as one and the system has them.
+        Bytes stay what they are. Page by page, as they are touched, ten times as long goes by."""
+        first = address // HUGE * HUGE
+        last = min(_align(address + size, HUGE), self.base + self.reserve)
+        if size >= HUGE and first >= self.base:
+            make_huge(first, last)
+
     def typed(self, code: str) -> memoryview:
         """The whole arena as items of a ``struct`` code ("I", "f", ...), item ``(address - base) // itemsize``."""
         view: memoryview = cast(Any, self._bytes).cast(code)
@@ -400,14 +406,11 @@ class Arena:
         they write meanwhile stays. Gives whether that could be had; if not, nothing has changed. Buffers must not come or go.
         Raises ``DeviceError`` when the memory cannot be mapped again."""
         size = min(_align(self._next, _PAGE) - self.base, self.reserve)
-        protection = mmap.PROT_READ | mmap.PROT_WRITE
-        private = mmap.MAP_PRIVATE | _MAP_NORESERVE | _MAP_FIXED
-        got = _libc().mmap(self.base, size, protection, private, self.fd, 0) == self.base
+        got = map_again(self.fd, self.base, size, private=True)
         try:
             yield got
         finally:
-            shared = mmap.MAP_SHARED | _MAP_NORESERVE | _MAP_FIXED
-            if _libc().mmap(self.base, size, protection, shared, self.fd, 0) != self.base:
+            if not map_again(self.fd, self.base, size, private=False):
                 raise DeviceError("The device's memory could not be mapped again.", hint="free some memory")
 
     # -- inside ----------------------------------------------------------------------------------------------------
@@ -418,13 +421,13 @@ class Arena:
 
     def _fill(self, address: int, size: int, value: int) -> None:
         if size:
+            self.commit(address, size)
             ctypes.memset(address, value, size)
 
-    def _let_go(self, buffer: Buffer) -> None:
-        """Gives a buffer's memory back; read again, it is zero. Whole pages: the gaps around a buffer are wider than a page, so
-        that no other buffer lies in these."""
-        first, last = buffer.address // _PAGE * _PAGE, _align(buffer.end, _PAGE)
-        _libc().madvise(ctypes.c_void_p(first), ctypes.c_size_t(last - first), _MADV_REMOVE)
+    def _let_go(self, start: int, end: int) -> None:
+        """Gives the memory of whole pages back; read again, they are zero. Gaps are wider than a page, so that no other buffer lies in the
+        pages of one."""
+        give_back(start // _PAGE * _PAGE, _align(end, _PAGE))
 
     def _remember_freed(self, buffer: Buffer) -> None:
         self._freed.pop(buffer.address, None)
@@ -441,60 +444,3 @@ class Arena:
 
 def _align(address: int, align: int) -> int:
     return (address + align - 1) & -align
-
-
-@cache
-def _libc() -> ctypes.CDLL:
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.mmap.restype = ctypes.c_void_p
-    libc.mmap.argtypes = [
-        ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_longlong,
-    ]  # fmt: skip
-    return libc
-
-
-# Bases whose mapping this process keeps after ``close``: they hold zero pages, so that a stale view reads zeros instead
-# of ending the process, and the next arena takes their place, so that addresses stay the same from arena to arena.
-_closed: dict[int, int] = {}
-
-
-def _map(fd: int, reserve: int, wanted: int | None = None) -> int:
-    bases = [wanted] if wanted is not None else [ARENA_BASE + slot * RESERVE for slot in range(_SLOTS)]
-    found = _mapped_at(bases, fd, reserve)
-    if found is None:
-        gc.collect()  # arenas that only circles of references still hold
-        found = _mapped_at(bases, fd, reserve)
-    if found is None:
-        raise DeviceError(
-            f"This process has no free address range of {reserve} bytes at {bases[0]:#x} for the device's memory "
-            f"({os.strerror(ctypes.get_errno())}).",
-            hint="close other arenas, or raise the limit of virtual memory (ulimit -v)",
-        )
-    return found
-
-
-def _mapped_at(bases: list[int], fd: int, reserve: int) -> int | None:
-    protection = mmap.PROT_READ | mmap.PROT_WRITE
-    for base in bases:
-        if base in _closed:
-            _libc().munmap(ctypes.c_void_p(base), ctypes.c_size_t(_closed.pop(base)))
-        flags = mmap.MAP_SHARED | _MAP_NORESERVE | _MAP_FIXED_NOREPLACE
-        got = _libc().mmap(base, reserve, protection, flags, fd, 0)
-        if got == base:
-            return base
-        if got not in (None, ctypes.c_void_p(-1).value):
-            _libc().munmap(ctypes.c_void_p(got), ctypes.c_size_t(reserve))
-    return None
-
-
-def _release(fd: int, base: int, reserve: int) -> None:
-    _unmap(base, reserve)
-    os.close(fd)
-
-
-def _unmap(base: int, reserve: int) -> None:
-    protection = mmap.PROT_READ | mmap.PROT_WRITE
-    # Shared, for what is private and writable counts against a worker's limit of memory (RLIMIT_DATA), touched or not.
-    flags = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | _MAP_NORESERVE | _MAP_FIXED
-    if _libc().mmap(base, reserve, protection, flags, -1, 0) == base:
-        _closed[base] = reserve

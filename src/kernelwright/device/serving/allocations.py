@@ -14,6 +14,10 @@ from kernelwright.errors import DeviceError
 
 POISON_UP_TO = 256 << 20
 """Bytes. Larger buffers begin as zeros in any case, which cost nothing until they are used."""
+COMMITTED_UP_TO = 256 << 20
+"""Bytes. Of larger buffers programs may use a small part only; these, and all beyond ``COMMITTED_SHARE`` of the memory there is, are
+committed as they are used."""
+COMMITTED_SHARE = 0.25
 _KINDS = {MemoryKind.DEVICE: "device", MemoryKind.PINNED: "pinned", MemoryKind.MANAGED: "managed"}
 
 Note = Callable[[int, int, bool], None]
@@ -55,6 +59,8 @@ class Allocations:
             buffer = self._arena.allocate(size, name, fill=fill, is_shared=is_shared)
         except DeviceError as error:
             raise Refused(CudaError.MEMORY_ALLOCATION, error.message) from None
+        if size <= COMMITTED_UP_TO and self._used + size <= self._capacity * COMMITTED_SHARE:
+            self._arena.commit(buffer.address, size)
         self._arena.host_writes |= is_shared
         self._count += 1
         self._sizes[buffer.address] = size
