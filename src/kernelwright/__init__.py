@@ -21,7 +21,7 @@ _PUBLIC = {
     "load": "kernelwright.pipeline",
     "Program": "kernelwright.pipeline",
     "Kernel": "kernelwright.pipeline",
-    "Device": "kernelwright.device.api",
+    "Device": "kernelwright.device.from_python.device",
     "checked": "kernelwright.device.checking.checked_launches",
     "CheckFailed": "kernelwright.device.checking.checked_launches",
     "evolve": "kernelwright.stories.evolve",

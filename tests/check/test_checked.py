@@ -152,7 +152,7 @@ def test_what_cannot_be_checked_is_refused(device: kw.Device, tmp_path: Path) ->
 
 
 def test_a_real_gpu_does_not_say(program: Program, device: kw.Device) -> None:
-    from kernelwright.device.api_executors import CudaLauncher
+    from kernelwright.device.from_python.backends import CudaLauncher
 
     real = CudaLauncher.__new__(CudaLauncher)  # none is needed to refuse
     with (

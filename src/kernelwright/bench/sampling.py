@@ -25,8 +25,8 @@ import numpy as np
 
 from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.cuda.names import readable
-from kernelwright.device.api import Device
 from kernelwright.device.execution import Execution
+from kernelwright.device.from_python.device import Device
 from kernelwright.device.serving.observer import Observed, Observer
 from kernelwright.device.serving.run_program import run_program
 from kernelwright.device.serving.worker import serve

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE
-from kernelwright.device.api import Device
 from kernelwright.device.arena import ARENA_BASE, GAP
 from kernelwright.device.fault import Fault
+from kernelwright.device.from_python.device import Device
 from kernelwright.device.real_gpu.availability import require_gpu
 from kernelwright.device.real_gpu.worker import CudaWorker, Job
 from kernelwright.device.real_gpu.worker import Image as Code

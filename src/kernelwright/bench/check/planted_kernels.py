@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-from kernelwright.device.api import Device
 from kernelwright.device.checking.checked_launches import CheckedLaunches, CheckFailed, checked
 from kernelwright.device.checking.findings import HINTS, CheckFinding
+from kernelwright.device.from_python.device import Device
 from kernelwright.pipeline import Program
 from kernelwright.pipeline import compile as compile_program
 

@@ -27,12 +27,12 @@ import numpy.typing as npt
 
 from kernelwright.calibration import Calibration
 from kernelwright.cuda.signatures import parameter_types
-from kernelwright.device.api_executors import CudaLauncher, Launcher, VirtualLauncher
-from kernelwright.device.argument_checks import check_arguments, triple
 from kernelwright.device.arguments import pack
-from kernelwright.device.array_buffers import Argument, Span, spans_of, value_of
 from kernelwright.device.checking import checked_launches
 from kernelwright.device.execution import Execution, Loaded
+from kernelwright.device.from_python.argument_checks import check_arguments, triple
+from kernelwright.device.from_python.array_buffers import Argument, Span, spans_of, value_of
+from kernelwright.device.from_python.backends import CudaLauncher, Launcher, VirtualLauncher
 from kernelwright.device.real_gpu.gpu import CudaLaunched
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings, calibrated

@@ -1,0 +1,1 @@
+"""Kernels from Python, on NumPy arrays: ``Device``, what it launches on, and how arrays become arguments."""
