@@ -2,7 +2,8 @@
 much several cores gain is asked of long launches: of a short one a third is over before it is known to be worth more than one core.
 
 Of the ratios of turns, which follow one another, the median counts: a core is faster while its neighbours have nothing to do, so that
-the best time of one core and the best of several are of different machines. PoCL reads how many threads it may have when it starts, so
+the best time of one core and the best of several are of different machines. In the same turns arithmetic in registers runs on one
+core and on all (``yardstick.py``): what that does not gain is the machine's. PoCL reads how many threads it may have when it starts, so
 that it is a process of its own here.
 """
 
@@ -21,19 +22,24 @@ from typing import Any
 from kernelwright.bench.result import Measured, Say
 from kernelwright.bench.simt.cases import Case, cases_of, long_cases
 from kernelwright.bench.simt.executors import Ours, pocl_on
+from kernelwright.bench.simt.yardstick import Yardstick
 
 REPEAT = 31
 QUICK = 5
 START_S = 120.0
 
 
+Runs = dict[str, Callable[[], float]]
+"""By name: runs once, and says how many seconds it took."""
+
+
 def _row(
-    case: Case, one: Ours, several: Ours, cores: int, pocl: Callable[[], float] | None, quick: bool
+    case: Case, one: Ours, several: Ours, cores: int, others: Runs, quick: bool
 ) -> tuple[dict[str, Any], dict[str, float]]:
-    """What a case takes, as a row, and by name what several cores take of the time of the others. Raises ``RuntimeError`` where results
-    differ."""
+    """What a case takes, as a row, and by name what several cores take of the time of the others, which run in the same turns. Raises
+    ``RuntimeError`` where results differ."""
     runs = {"one": one.prepared(case, time.perf_counter), "several": several.prepared(case, time.perf_counter)}
-    runs |= {"pocl": pocl} if pocl else {}
+    runs |= others
     times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(QUICK if quick else REPEAT):
         for name, run in runs.items():
@@ -50,8 +56,12 @@ def _row(
     row["spread"] = f"{several.spread(case):.0%}"
     row |= {"one core ms": round(1000 * middle["one"], 2), f"{cores} cores ms": round(1000 * middle["several"], 2)}
     row["share"] = round(ratios["one"], 2)
-    if pocl:
+    if "pocl" in runs:
         row |= {"PoCL ms": round(1000 * middle["pocl"], 2), "ours / PoCL": round(ratios["pocl"], 2)}
+    if "arithmetic" in runs:
+        pairs = zip(times["arithmetic on all"], times["arithmetic"], strict=True)
+        ratios["machine"] = statistics.median(a / b for a, b in pairs)
+        row["arithmetic's share"] = round(ratios["machine"], 2)
     return row, ratios
 
 
@@ -68,23 +78,28 @@ def measure_cores(result: Measured, cases: list[Case], quick: bool, say: Say) ->
     ratios = []
     for case in cases:
         say(f"{case.name}, {cores} cores")
-        theirs = partial(pocl.seconds, case.name) if pocl.version is not None else None
+        theirs: Runs = {"pocl": partial(pocl.seconds, case.name)} if pocl.version is not None else {}
         row, found = _row(case, one, several, cores, theirs, quick)
         if theirs:
             ratios.append(found["pocl"])
         result.rows.append(row)
     pocl.close()
-    shares, one, several = [], Ours(1), Ours(cores)
+    shares, machine, one, several = [], [], Ours(1), Ours(cores)
+    yardstick = Yardstick()
+    loops: Runs = {"arithmetic": partial(yardstick.seconds, 1), "arithmetic on all": partial(yardstick.seconds, cores)}
     for case in () if quick else long_cases():
         say(f"{case.name}, long, {cores} cores")
-        row, found = _row(case, one, several, cores, None, quick)
+        row, found = _row(case, one, several, cores, loops, quick)
         row["on several cores"] += ", long"
         if several.spread(case):
             shares.append(found["one"])
+            machine.append(found["machine"])
         result.rows.append(row)
     linear = 1.2 / cores
     name = f"geometric mean of time on {cores} cores over one, of long launches that are spread"
     result.at_most(name, _mean(shares), linear)
+    own, given = _mean(shares), _mean(machine)
+    result.at_most("the same over that of arithmetic in registers", own / given if own and given else None, 1.2)
     result.at_most(f"geometric mean of our time over PoCL's, both on {cores} cores", _mean(ratios), 0.6)
 
 
