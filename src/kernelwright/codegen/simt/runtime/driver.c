@@ -302,16 +302,26 @@ u32 simt_run_rounds(simt_launch *l, simt_block *b, u64 patience) {
   return outcome;
 }
 
-/* Whether blocks are not watched and nothing waits in them. */
-int simt_is_straight(const simt_launch *l) {
+/* How the blocks of a launch may be run. */
+u32 simt_way(const simt_launch *l) {
   const simt_context *c = &l->context;
-  return !l->n_points && !l->n_groups && !l->warp_order && !c->check && !c->weak && !c->cache;
+  if (l->n_groups || l->warp_order || c->check || c->weak || c->cache) return WAY_ROUNDS;
+  for (u32 i = 1; i <= l->n_points; i++) {
+    const simt_point *p = &l->points[i];
+    if (p->is_gather || p->checked || p->is_grid || p->threads) return WAY_ROUNDS;
+  }
+  return l->n_points ? WAY_IN_STEP : WAY_STRAIGHT;
+}
+
+static void start_unwatched(simt_launch *l) {
+  simt_context *c = &l->context;
+  empty_room(l);
+  c->watched = c->attention = 0, c->sites = c->true_sites;
 }
 
 u32 simt_run_straight(simt_launch *l) {
   simt_context *c = &l->context;
-  empty_room(l);
-  c->watched = c->attention = 0, c->sites = c->true_sites;
+  start_unwatched(l);
   for (u32 w = 0; w < l->n_warps; w++) {
     simt_frame *f = frame_of(l, w);
     f->resume = 0, f->live = f->start;
@@ -320,6 +330,45 @@ u32 simt_run_straight(simt_launch *l) {
     if (c->budget < 0) return BLOCK_STOPPED;
   }
   return BLOCK_ENDED;
+}
+
+/* Warps wait at barriers that are not one, or threads have come to one beforehand: on with the rounds of those that are watched. */
+static u32 out_of_step(simt_launch *l, simt_block *b, u64 patience) {
+  b->left = b->did = 0, b->began = 1;
+  for (u32 w = 0; w < l->n_warps; w++) {
+    simt_frame *f = frame_of(l, w);
+    f->barrier_point = f->resume;
+    b->state[w] = f->resume ? AT_BARRIER : ENDED;
+    b->left += f->resume != 0;
+  }
+  return release(l, b->state) ? simt_run_rounds(l, b, patience) : BLOCK_STOPPED;
+}
+
+u32 simt_run_in_step(simt_launch *l, simt_block *b, u64 patience) {
+  simt_context *c = &l->context;
+  start_unwatched(l);
+  memset(c->arrivals, 0, sizeof c->arrivals);
+  for (u32 w = 0; w < l->n_warps; w++) {
+    simt_frame *f = frame_of(l, w);
+    f->resume = 0, f->live = f->start, f->arrived = f->waiting = f->barrier_point = f->conflict = f->predicate = 0;
+  }
+  for (u32 began = 0;; began = 1) {
+    u32 point = 0, apart = 0, any = 0, all = 1, total = 0;
+    for (u32 w = 0; w < l->n_warps; w++) {
+      simt_frame *f = frame_of(l, w);
+      if (began && !f->resume) continue;
+      c->frame = f, c->local_host = (u64)(l->local + w * 32 * l->local_bytes);
+      u32 here = f->resume = (u32)l->kernel(c, f);
+      if (c->budget < 0) return BLOCK_STOPPED;
+      if (!here) continue;
+      apart |= point && here != point, point = here;
+      u32 yes = f->predicate & f->live;
+      any |= yes != 0, all &= yes == f->live, total += (u32)__builtin_popcount(yes);
+    }
+    if (!point) return BLOCK_ENDED;
+    if (apart || c->arrivals[l->points[point].number & 15]) return out_of_step(l, b, patience);
+    c->barrier_result = total | any << 30 | all << 31;
+  }
 }
 
 /* Tells every warp which threads it has. */

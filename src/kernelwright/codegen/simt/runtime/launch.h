@@ -92,9 +92,12 @@ enum { BLOCK_ENDED, BLOCK_WAITS, BLOCK_HANGS, BLOCK_AT_GRID, BLOCK_STOPPED };
 /* driver.c: runs a block, from its beginning or from where it was left. It is left when it has only waited for ``patience`` rounds of its
    warps (0: never), when it waits and a whole round has changed nothing, and at a barrier of the grid. */
 u32 simt_run_rounds(simt_launch *l, simt_block *b, u64 patience);
-/* The same for a block whose warps run to their end one after another, where ``simt_is_straight``. */
+/* Blocks that are not watched are run with less ado: straight, where nothing waits in them, and in step, where warps wait at barriers for
+   the whole block alone, of which all lanes of a warp come to the same. */
+enum { WAY_ROUNDS, WAY_IN_STEP, WAY_STRAIGHT };
+u32 simt_way(const simt_launch *l);
 u32 simt_run_straight(simt_launch *l);
-int simt_is_straight(const simt_launch *l);
+u32 simt_run_in_step(simt_launch *l, simt_block *b, u64 patience);
 void simt_set_up_frames(simt_launch *l);
 u32 simt_first_waiting(const simt_launch *l, const simt_block *b, u32 *warp, u32 *lane);
 

@@ -78,12 +78,17 @@ void simt_place_block(simt_launch *l, u64 block) {
   c->block_linear = (u32)block, l->placed = block;
 }
 
+static u32 run_block(simt_launch *l, simt_block *b, u32 way, u64 patience) {
+  simt_place_block(l, b->number);
+  if (way == WAY_STRAIGHT) return simt_run_straight(l);
+  return way == WAY_IN_STEP ? simt_run_in_step(l, b, patience) : simt_run_rounds(l, b, patience);
+}
+
 void simt_run_block(simt_launch *l, u64 block) {
   simt_block one = {.number = block};
-  simt_place_block(l, block);
-  if (simt_is_straight(l)) (void)simt_run_straight(l);
-  else (void)simt_run_rounds(l, &one, 0);
+  (void)run_block(l, &one, simt_way(l), 0);
 }
+
 
 /* -- rooms ------------------------------------------------------------------------------------------------------------ */
 
@@ -277,7 +282,7 @@ void simt_run(simt_launch *l) {
   if (l->pause_ns == 1) return;
   u64 until = l->pause_ns ? simt_now_ns() + l->pause_ns : 0;
   residents r = {0};
-  int is_left = 0, is_straight = simt_is_straight(l);
+  u32 is_left = 0, way = simt_way(l);
   for (u64 next = l->blocks_done; next < n_blocks || r.n_blocks;) {
     if (next == n_blocks || (is_left && !find_room(l, &r))) {
       if (!take_turns(l, &r, n_blocks)) break;
@@ -285,8 +290,7 @@ void simt_run(simt_launch *l) {
     }
     simt_block one = {.number = l->block_order ? l->block_order[next] : next};
     next++;
-    simt_place_block(l, one.number);
-    u32 outcome = is_straight ? simt_run_straight(l) : simt_run_rounds(l, &one, n_blocks > 1 ? PATIENCE : 0);
+    u32 outcome = run_block(l, &one, way, n_blocks > 1 ? PATIENCE : 0);
     if (outcome == BLOCK_STOPPED) break;
     if (outcome == BLOCK_ENDED) {
       l->blocks_done++;
