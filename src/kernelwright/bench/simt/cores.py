@@ -28,7 +28,6 @@ REPEAT = 31
 QUICK = 5
 START_S = 120.0
 
-
 Runs = dict[str, Callable[[], float]]
 """By name: runs once, and says how many seconds it took."""
 
@@ -84,8 +83,7 @@ def measure_cores(result: Measured, cases: list[Case], quick: bool, say: Say) ->
             ratios.append(found["pocl"])
         result.rows.append(row)
     pocl.close()
-    shares, machine, one, several = [], [], Ours(1), Ours(cores)
-    yardstick = Yardstick()
+    shares, machine, one, several, yardstick = [], [], Ours(1), Ours(cores), Yardstick()
     loops: Runs = {"arithmetic": partial(yardstick.seconds, 1), "arithmetic on all": partial(yardstick.seconds, cores)}
     for case in () if quick else long_cases():
         say(f"{case.name}, long, {cores} cores")
@@ -95,10 +93,9 @@ def measure_cores(result: Measured, cases: list[Case], quick: bool, say: Say) ->
             shares.append(found["one"])
             machine.append(found["machine"])
         result.rows.append(row)
-    linear = 1.2 / cores
+    linear, own, given = 1.2 / cores, _mean(shares), _mean(machine)
     name = f"geometric mean of time on {cores} cores over one, of long launches that are spread"
-    result.at_most(name, _mean(shares), linear)
-    own, given = _mean(shares), _mean(machine)
+    result.at_most(name, own, linear)
     result.at_most("the same over that of arithmetic in registers", own / given if own and given else None, 1.2)
     result.at_most(f"geometric mean of our time over PoCL's, both on {cores} cores", _mean(ratios), 0.6)
 

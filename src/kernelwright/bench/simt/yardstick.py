@@ -10,7 +10,8 @@ import ctypes
 import threading
 import time
 
-import llvmlite.binding as llvm
+from kernelwright.codegen.simt.emission.emitter import ENTRY
+from kernelwright.codegen.simt.launching.host_code import host_code
 
 ROUNDS = 8_000_000
 """Of eight independent steps on eight numbers each; some 20 ms on one thread."""
@@ -20,16 +21,11 @@ _TYPE = "<8 x float>"
 
 
 class Yardstick:
-    """The loop, compiled for this processor. Raises ``RuntimeError`` where LLVM cannot."""
+    """The loop, compiled for this processor as kernels are."""
 
     def __init__(self) -> None:
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
-        machine = llvm.Target.from_default_triple().create_target_machine(
-            cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2
-        )
-        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(_text()), machine)
-        self._loop = ctypes.CFUNCTYPE(ctypes.c_float, ctypes.c_int64)(self._engine.get_function_address("loop"))
+        self._code = host_code("arithmetic", _text(), 1)
+        self._loop = ctypes.CFUNCTYPE(ctypes.c_float, ctypes.c_int64)(self._code.address)
 
     def seconds(self, threads: int) -> float:
         """By the clock, for ``ROUNDS`` rounds in all, shared by so many threads."""
@@ -58,7 +54,7 @@ def _text() -> str:
     sums = [f"%s{c} = fadd {_TYPE} {'%s' if c > 1 else '%w'}{c - 1}, %w{c}" for c in range(1, _CHAINS)]
     return "\n".join(
         [
-            "define float @loop(i64 %rounds) {",
+            f"define float @{ENTRY}(i64 %rounds) {{",
             "entry: br label %round",
             "round: %i = phi i64 [ 0, %entry ], [ %next, %round ]",
             *phis,

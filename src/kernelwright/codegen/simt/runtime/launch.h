@@ -101,8 +101,8 @@ u32 simt_run_in_step(simt_launch *l, simt_block *b, u64 patience);
 void simt_set_up_frames(simt_launch *l);
 u32 simt_first_waiting(const simt_launch *l, const simt_block *b, u32 *warp, u32 *lane);
 
-/* Runs one block, given by its linear number, to its end; the budget is negative where it did not come there. */
-void simt_run_block(simt_launch *l, u64 block);
+/* Runs one block, given by its linear number, to its end in the launch's way; the budget is negative where it did not come there. */
+void simt_run_block(simt_launch *l, u64 block, u32 way);
 
 /* resident.c */
 void simt_place_block(simt_launch *l, u64 block);

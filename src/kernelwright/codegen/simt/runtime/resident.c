@@ -84,11 +84,10 @@ static u32 run_block(simt_launch *l, simt_block *b, u32 way, u64 patience) {
   return way == WAY_IN_STEP ? simt_run_in_step(l, b, patience) : simt_run_rounds(l, b, patience);
 }
 
-void simt_run_block(simt_launch *l, u64 block) {
+void simt_run_block(simt_launch *l, u64 block, u32 way) {
   simt_block one = {.number = block};
-  (void)run_block(l, &one, simt_way(l), 0);
+  (void)run_block(l, &one, way, 0);
 }
-
 
 /* -- rooms ------------------------------------------------------------------------------------------------------------ */
 

@@ -57,12 +57,13 @@ static void *work(void *given) {
   simt_spread *s = w->spread;
   simt_launch *l = s->launch;
   u64 begin = busy_ns();
+  u32 way = simt_way(&w->launch);
   while (!__atomic_load_n(&s->ended, __ATOMIC_RELAXED)) {
     u64 first = __atomic_fetch_add(&s->next, s->step, __ATOMIC_RELAXED);
     if (first >= s->n_blocks) break;
     u64 end = first + s->step < s->n_blocks ? first + s->step : s->n_blocks;
     for (u64 block = first; block < end; block++) {
-      simt_run_block(&w->launch, block);
+      simt_run_block(&w->launch, block, way);
       if (w->launch.context.budget < 0) {
         __atomic_store_n(&s->ended, 1, __ATOMIC_RELAXED);
         break;
