@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -86,3 +87,15 @@ def test_text_goes_through_as_it_is(pair: tuple[socket.socket, Channel]) -> None
         channel.output(text)
         raw = text.encode() if isinstance(text, str) else text
         assert ours.recv(1000)[16 + wire.Output.sizeof() :] == raw
+
+
+def test_a_worker_sleeps_while_nothing_comes(pair: tuple[socket.socket, Channel]) -> None:
+    ours, channel = pair
+    sender = threading.Timer(0.4, ours.sendall, [message(Message.FREE, 1, wire.Handle(handle=7).pack())])
+    sender.start()
+    began = time.thread_time()
+    got = channel.receive()
+    taken = time.thread_time() - began
+    sender.join()
+    assert got is not None and got.body == wire.Handle(handle=7)
+    assert taken < 0.2

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import resource
 import struct
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -382,6 +384,22 @@ def test_device_properties(live: Live) -> None:
         str(102400 // 2 - 1024),
     ]
     assert len(worker.of(M.DEVICE_PROPERTIES)) == 1
+
+
+def test_a_program_sleeps_while_it_waits(live: Live) -> None:
+    """It looks for an answer at first, but not until it comes."""
+
+    def slowly(*_: object) -> None:
+        time.sleep(0.5)
+
+    def processor_s() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    before = processor_s()
+    ran, worker = live("forks", answers={M.DEVICE_SYNCHRONIZE: slowly})
+    assert M.DEVICE_SYNCHRONIZE in kinds(worker) and "cudaSuccess" in ran.lines
+    assert processor_s() - before < 0.25
 
 
 # ---- failures ----

@@ -19,6 +19,7 @@ from kernelwright.device.reference import ReferenceResult
 from kernelwright.device.schedule import Schedule
 from kernelwright.ir import Module
 from kernelwright.ir.debug import source_location
+from kernelwright.launch import Launch
 from tests.examples import few
 from tests.simt.harness import Case, Run
 
@@ -210,3 +211,15 @@ def test_a_strict_launch_stops_at_the_first(module: Module, arena: Arena) -> Non
     case = Case(module, "row", 1, 64, np.zeros(64, np.int32), np.zeros(64, np.int32), 1)
     for run in (case.reference(arena), case.fast(arena)):
         assert run.fault is not None and run.fault.kind == "out-of-bounds"
+
+
+def test_better_code_notes_them_too(module: Module, arena: Arena) -> None:
+    case = Case(module, "row", 1, 64, np.zeros(64, np.int32), np.arange(40, dtype=np.int32), -3)
+    kernel = case.compiled()
+    packed, _, _, _ = case._memory(arena)
+    noted = []
+    for patience in (10.0, -1.0, 10.0):
+        kernel._patience = patience
+        done = kernel.launch(arena, Launch(case.kernel, case.grid, case.block, packed), overread=0)
+        noted.append([(one.before, one.count, one.farthest) for one in done.overreads])
+    assert noted[0] and noted[0] == noted[1] == noted[2]

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -23,6 +24,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Where the kernel headers are older than the kernel. */
@@ -40,6 +42,8 @@ extern const char kernelwright_default_device[];
 extern const char kernelwright_default_worker[];
 
 enum { UNTRIED, NO_DEVICE, LIVE, ENDED };
+/* How long an answer is looked for: a launch and the wait for it are mostly over by then. */
+enum { LOOKS_FOR_NS = 100000 };
 
 static atomic_int state = UNTRIED;
 static atomic_int failure;
@@ -147,6 +151,30 @@ static int send_message(uint16_t type, const void *body, size_t body_size, const
     return 0;
 }
 
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* recvmsg that looks for an answer over and over before it sleeps until one comes: to be woken takes longer than the worker takes
+   for most of what it is asked. Whoever else wants the processor has it in between. */
+static ssize_t receive_some(struct msghdr *message)
+{
+    int64_t until = 0;
+    for (;;) {
+        ssize_t got = recvmsg(connection, message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+        if (got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK))
+            return got;
+        int64_t now = now_ns();
+        until = until ? until : now + LOOKS_FOR_NS;
+        if (now > until)
+            return recvmsg(connection, message, MSG_CMSG_CLOEXEC);
+        sched_yield();
+    }
+}
+
 /* Fills `bytes`; a file descriptor that comes along is left in `*descriptor`. */
 static int receive_bytes(void *bytes, size_t size, int *descriptor)
 {
@@ -155,7 +183,7 @@ static int receive_bytes(void *bytes, size_t size, int *descriptor)
         struct iovec piece = {bytes, size};
         struct msghdr message = {
             .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-        ssize_t got = recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
+        ssize_t got = receive_some(&message);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)

@@ -14,14 +14,21 @@ from __future__ import annotations
 import socket
 import struct
 from collections.abc import Sequence
+from os import sched_yield
+from time import perf_counter
+from typing import NamedTuple
 
-from kernelwright.cuda.wire.protocol import MESSAGES, REPLY, Header, Message, Nothing, Output
+from kernelwright.cuda.wire.protocol import MESSAGES, REPLY, Message, Nothing, Output
 from kernelwright.cuda.wire.structures import Body
 from kernelwright.errors import ToolError
 from kernelwright.lazy_dataclasses import dataclass
 
 _HEADER = struct.Struct("<IHHIi")
+"""``protocol.Header``, packed by hand as it stands before every message."""
 _CHUNK = 1 << 16
+LOOKS_FOR_S = 50e-6
+"""Seconds that a worker looks for the next message before it sleeps until it comes: about as long as falling asleep and being
+woken take."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +47,7 @@ class Received:
         return MESSAGES[self.type].answer is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Raw:
+class Raw(NamedTuple):
     """One message as bytes: what follows its header, not looked at yet."""
 
     type: int
@@ -65,16 +71,14 @@ class Channel:
 
     def take(self) -> Raw | None:
         """The next message undecoded; None when the program has gone. Raises ``ToolError`` for an impossible size."""
-        head = self._bytes(_HEADER.size)
-        if head is None:
+        if len(self._waiting) - self._at < _HEADER.size and not self._read(_HEADER.size):
             return None
-        size, kind, device, sequence, _ = _HEADER.unpack(head)
-        if size < _HEADER.size:
+        size, kind, device, sequence, _ = _HEADER.unpack_from(self._waiting, self._at)
+        if size < _HEADER.size or (len(self._waiting) - self._at < size and not self._read(size)):
             raise _no_message(kind, size)
-        rest = self._bytes(size - _HEADER.size)
-        if rest is None:
-            raise _no_message(kind, size)
-        return Raw(kind, device, sequence, rest)
+        rest = self._at + _HEADER.size
+        self._at += size
+        return Raw(kind, device, sequence, self._waiting[rest : self._at])
 
     def decode(self, raw: Raw) -> Received:
         """A message with its body read. Raises ``ToolError`` for bytes that are no message."""
@@ -98,36 +102,44 @@ class Channel:
         """Prints in the program, to its standard output (1) or error (2); only before a reply."""
         tail = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
         body = Output(stream=stream).pack()
-        size = Header.sizeof() + len(body) + len(tail)
-        self._connection.sendall(Header(size=size, type=Message.OUTPUT).pack() + body + tail)
+        size = _HEADER.size + len(body) + len(tail)
+        self._connection.sendall(_HEADER.pack(size, Message.OUTPUT, 0, 0, 0) + body + tail)
 
     def _send(self, to: Received, result: int, body: Body, tail: bytes, descriptors: Sequence[int]) -> None:
         packed = body.pack()
-        size = Header.sizeof() + len(packed) + len(tail)
-        header = Header(size=size, type=to.type | REPLY, device=to.device, sequence=to.sequence, result=result)
-        data = header.pack() + packed + tail
+        size = _HEADER.size + len(packed) + len(tail)
+        data = _HEADER.pack(size, to.type | REPLY, to.device, to.sequence, result) + packed + tail
         if descriptors:
             sent = socket.send_fds(self._connection, [data], list(descriptors))
             data = data[sent:]
         self._connection.sendall(data)
 
-    def _bytes(self, size: int) -> bytes | None:
-        """The next ``size`` bytes; None when the connection ends before them."""
-        end = self._at + size
-        if end > len(self._waiting):
-            pieces = [self._waiting[self._at :]]
-            missing = size - len(pieces[0])
-            while missing > 0:
-                more = self._connection.recv(max(_CHUNK, missing))
-                if not more:
-                    return None
-                pieces.append(more)
-                missing -= len(more)
-            self._waiting = b"".join(pieces)
-            self._at, end = 0, size
-        taken = self._waiting[self._at : end]
-        self._at = end
-        return taken
+    def _read(self, size: int) -> bool:
+        """Has at least ``size`` bytes waiting; False when the connection ends before them."""
+        pieces = [self._waiting[self._at :]]
+        missing = size - len(pieces[0])
+        while missing > 0:
+            more = self._received(max(_CHUNK, missing))
+            if not more:
+                return False
+            pieces.append(more)
+            missing -= len(more)
+        self._waiting, self._at = b"".join(pieces), 0
+        return True
+
+    def _received(self, most: int) -> bytes:
+        """The next bytes: looked for over and over at first, since a program that has just been answered asks again at once, and to be
+        woken takes longer than most of what it asks."""
+        until = 0.0
+        while True:
+            try:
+                return self._connection.recv(most, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                now = perf_counter()
+            until = until or now + LOOKS_FOR_S
+            if now > until:
+                return self._connection.recv(most)
+            sched_yield()
 
 
 def _no_message(kind: int, size: int) -> ToolError:

@@ -68,7 +68,9 @@ class Body:
 
     def pack(self) -> bytes:
         """As on the wire. Raises ``struct.error`` for a value that does not fit."""
-        layout, names = _layout(type(self))
+        layout, names, is_plain = _layout(type(self))
+        if is_plain:
+            return layout.pack(*[getattr(self, name) for name, _ in names])
         values: list[Any] = []
         for name, count in names:
             value = getattr(self, name)
@@ -78,20 +80,25 @@ class Body:
     @classmethod
     def unpack(cls, data: bytes) -> Self:
         """From the first ``sizeof()`` bytes. Raises ``struct.error`` when there are fewer."""
-        layout, names = _layout(cls)
+        layout, names, is_plain = _layout(cls)
+        if is_plain:
+            return cls(*layout.unpack_from(data))
         values = iter(layout.unpack_from(data))
         return cls(
             **{n: next(values) if count == 1 else tuple(next(values) for _ in range(count)) for n, count in names}
         )
 
 
-_LAYOUTS: dict[type[Body], tuple[struct.Struct, tuple[tuple[str, int], ...]]] = {}
+Layout = tuple[struct.Struct, tuple[tuple[str, int], ...], bool]
+_LAYOUTS: dict[type[Body], Layout] = {}
 
 
-def _layout(body: type[Body]) -> tuple[struct.Struct, tuple[tuple[str, int], ...]]:
-    """struct's format, and how many values each field takes of it."""
-    if body not in _LAYOUTS:
+def _layout(body: type[Body]) -> Layout:
+    """struct's format, how many values each field takes of it, and whether that is one for each."""
+    known = _LAYOUTS.get(body)
+    if known is None:
         members = fields(body)
         codes = "".join(f.metadata["code"] * f.metadata["count"] for f in members)
-        _LAYOUTS[body] = struct.Struct("<" + codes), tuple((f.name, f.metadata["count"]) for f in members)
-    return _LAYOUTS[body]
+        names = tuple((f.name, f.metadata["count"]) for f in members)
+        known = _LAYOUTS[body] = struct.Struct("<" + codes), names, all(count == 1 for _, count in names)
+    return known

@@ -17,7 +17,7 @@ from kernelwright.cuda.names import readable
 from kernelwright.device.arena import Arena
 from kernelwright.device.execution import LAUNCH_QUEUE, Execution
 from kernelwright.device.serving.errors import CudaError, Failure, Refused, defect, error_of
-from kernelwright.device.serving.observer import Observer
+from kernelwright.device.serving.observer import Observer, those_with
 from kernelwright.device.serving.registry import Registered, Runnable
 from kernelwright.device.serving.watchdog import UnderWay
 from kernelwright.device.settings import Settings
@@ -67,7 +67,10 @@ class Engine:
         self._kept = kept or KeptCode()
         self.registered = Registered(arena, self.gpu, self._kept, settings.gpu.arch)
         self._arena = arena
-        self._observers = observers
+        self._observers = tuple(observers)
+        self._before_launch, self._instead, self._after_launch = (
+            those_with(method, observers) for method in ("before_launch", "launch", "after_launch")
+        )
         self._timed = timed
         self._under_way = under_way
         self._versions = versions
@@ -204,7 +207,7 @@ class Engine:
             if chosen is not None:
                 execution = replace(execution, loaded=chosen.loaded)
                 compiled = chosen.compiled or compiled
-            for observer in self._observers:
+            for observer in self._before_launch:
                 observer.before_launch(execution)
             under_way.timed_out = False
             began = under_way.began = time.monotonic()
@@ -230,7 +233,7 @@ class Engine:
             assert self.dispatch is not None
             launch_us = launched.time_us - launched.kernel_us
             self.dispatch.ran(ready.versions, chosen, launch, launched.kernel_us, original_us, launch_us)
-        for observer in self._observers:
+        for observer in self._after_launch:
             observer.after_launch(execution, launched, seconds)
         return launched
 
@@ -266,7 +269,7 @@ class Engine:
     def _run(self, execution: Execution, compiled: CompiledKernel) -> Launched:
         gpu = self._device
         assert gpu is not None
-        for observer in self._observers:
+        for observer in self._instead:
             launched = observer.launch(execution, gpu)
             if launched is not None:
                 return launched

@@ -5,6 +5,7 @@ Observers are called in the worker process, one after the other, while the progr
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -76,3 +77,8 @@ class Observer:
 
     def end(self) -> None:
         """The program has gone."""
+
+
+def those_with(method: str, observers: Iterable[Observer]) -> tuple[Observer, ...]:
+    """Those that do something when ``method`` is called, for what is called with every launch."""
+    return tuple(each for each in observers if getattr(type(each), method) is not getattr(Observer, method))

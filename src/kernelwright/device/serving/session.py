@@ -21,7 +21,7 @@ from kernelwright.cuda.wire.channel import Channel, Received
 from kernelwright.cuda.wire.protocol import Message
 from kernelwright.device.arena import Arena
 from kernelwright.device.serving.errors import CudaError, Failure, Refused, defect
-from kernelwright.device.serving.observer import Observer
+from kernelwright.device.serving.observer import Observer, those_with
 from kernelwright.device.serving.replies import Answer, WaitingError
 from kernelwright.device.serving.served_device import ServedDevice
 from kernelwright.device.serving.watchdog import Watchdog
@@ -54,6 +54,7 @@ class Session:
         self.untold: Failure | None = None
         """After ``serve``: an error that the program never asked about."""
         self._observers = tuple(observers)
+        self._after_message = those_with("after_message", self._observers)
         self._finish = finish
         self._abandon = abandon
         self._connection = connection
@@ -149,7 +150,7 @@ class Session:
     def _attempt(self, message: Received) -> Answer | Failure:
         """Does what a message asks; what cannot be done is a value."""
         outcome = self._done(message)
-        for observer in self._observers:
+        for observer in self._after_message:
             observer.after_message(message, outcome)
         return outcome
 

@@ -150,7 +150,8 @@ class Timeline:
         if engine != "none":
             self._engines[engine] = end
         found.end = end
-        if found.blocking:
-            self._blocking_end = max(self._blocking_end, end)
-        self._end = max(self._end, end)
+        if found.blocking and end > self._blocking_end:
+            self._blocking_end = end
+        if end > self._end:
+            self._end = end
         return end

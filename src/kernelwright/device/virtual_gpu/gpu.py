@@ -214,20 +214,10 @@ class VirtualGpu:
             ):
                 result = run()
             else:
-                watched = watch and (watch.races, watch.unwritten, watch.touched, watch.filler, watch.most_findings)
-                where = tuple(symbols.values())
-                key = (
-                    compiled,
-                    (arena.device, arena.peers),
-                    launch.geometry,
-                    launch.parameters,
-                    execution.budget,
-                    (execution.overread, launch.stack_bytes),
-                    where,
-                    watched,
-                )
                 notes = tuple(watch.written.values()) if watch and watch.written else ()
-                result = self.repeated.result_of(key, arena, run, notes)
+                result = self.repeated.result_of(
+                    lambda: _all_but_memory(compiled, execution, arena, watch), arena, run, notes
+                )
         finally:
             self._running = None
         fault = _fault(launch, result.fault, arena) if result.fault else None
@@ -246,6 +236,23 @@ class VirtualGpu:
         """The kernel that runs and how many of its blocks are done, for another thread; None when none runs."""
         running = self._running
         return (running[0], running[1].blocks_done) if running is not None else None
+
+
+def _all_but_memory(
+    compiled: CompiledKernel, execution: Execution, arena: Arena, watch: Watch | None
+) -> tuple[Hashable, ...]:
+    """Whatever tells one launch from another besides what lies in memory."""
+    launch = execution.launch
+    return (
+        compiled,
+        (arena.device, arena.peers),
+        launch.geometry,
+        launch.parameters,
+        execution.budget,
+        (execution.overread, launch.stack_bytes),
+        tuple(execution.loaded.variables.addresses.values()),
+        watch and (watch.races, watch.unwritten, watch.touched, watch.filler, watch.most_findings),
+    )
 
 
 def _overread(launch: Launch, found: HostOverread, arena: Arena) -> Overread:

@@ -1,7 +1,7 @@
 """Launches that find memory as an earlier one of the same kernel found it: what came of that one is given again, and nothing runs.
 
     repeated = RepeatedLaunches()
-    result = repeated.result_of(key, arena, lambda: compiled.launch(...))
+    result = repeated.result_of(lambda: key, arena, lambda: compiled.launch(...))
 
 Programs that measure themselves launch a kernel hundreds of times on the same data. A launch is a function of its code, its arguments and
 the device's memory (its clock starts at zero, its random numbers lie in memory), so the third of them is known: the first one wrote the
@@ -71,20 +71,22 @@ class RepeatedLaunches:
         self._earlier = LruCache(most_bytes=MOST_BYTES, size=lambda each: each.bytes)
 
     def result_of(
-        self, key: Hashable, arena: Arena, run: Callable[[], LaunchResult], notes: Sequence[Flags] = ()
+        self, key: Callable[[], Hashable], arena: Arena, run: Callable[[], LaunchResult], notes: Sequence[Flags] = ()
     ) -> LaunchResult:
         """What ``run`` gives, and memory as it leaves it. Raises as ``run``.
 
-        ``notes``: arrays besides memory that it reads and writes. Where the host may write to memory meanwhile, only a launch that
-        left memory as it was is kept: nothing else can have changed anything then.
+        ``key`` is asked only where it is needed: few programs have a launch that is worth keeping. ``notes``: arrays besides
+        memory that it reads and writes. Where the host may write to memory meanwhile, only a launch that left memory as it was is
+        kept: nothing else can have changed anything then.
         """
-        earlier = self._earlier.get(key)
+        known = key() if self._earlier else None
+        earlier = self._earlier.get(known) if known is not None else None
         if earlier is None:
             began = perf_counter()
             result = run()
             seconds = perf_counter() - began
             if seconds >= LEAST_S and result.fault is None:
-                self._earlier.put(key, _Earlier(seconds))
+                self._earlier.put(known or key(), _Earlier(seconds))
             return result
         buffers = tuple((buffer.address, buffer.size) for buffer in arena.buffers)
         places = (*buffers, *((note.ctypes.data, note.nbytes) for note in notes))
@@ -101,10 +103,10 @@ class RepeatedLaunches:
         result = run()
         changed = [place for place, content in zip(places, before, strict=True) if not _lies_at(place, content)]
         if result.fault is not None or (arena.host_writes and not set(buffers).isdisjoint(changed)):
-            self._earlier.put(key, _Earlier(earlier.seconds, others=earlier.others + 1))
+            self._earlier.put(known, _Earlier(earlier.seconds, others=earlier.others + 1))
             return result
         after = tuple((place[0], ctypes.string_at(*place)) for place in changed)
-        self._earlier.put(key, _Earlier(earlier.seconds, places, before, after, result, earlier.others))
+        self._earlier.put(known, _Earlier(earlier.seconds, places, before, after, result, earlier.others))
         return result
 
 

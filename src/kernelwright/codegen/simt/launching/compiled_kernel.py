@@ -265,7 +265,7 @@ class CompiledKernel:
         bounds = memory.bounds()
         if bounds is not self._bounds:
             self._bounds, self._bounds_at, self._table = bounds, bounds.ctypes.data, self._table + 1
-        past = self._overreads.prepare(overread, launch.context)
+        past = self._overreads.prepare(overread, self._context)
         runtime_structs.REQUEST.pack_into(
             self._request, 0, budget, symbols_at, self._bounds_at, len(bounds), x, y, z, past, asked.is_cooperative, self._table
         )  # fmt: skip

@@ -18,6 +18,10 @@ class OverreadTable:
 
     def __init__(self) -> None:
         self._table: npt.NDArray[np.uint8] | None = None
+        self._count: npt.NDArray[Any] | None = None
+        """The table's head, which is all that most launches are asked for."""
+        self._context: Context | None = None
+        """The one that has the table."""
         self._is_used = False
 
     def prepare(self, overread: int | None, context: Context) -> int:
@@ -28,14 +32,16 @@ class OverreadTable:
             return NO_OVERREAD
         if self._table is None:
             self._table = np.zeros(runtime().simt_overreads_bytes(), np.uint8)
-        context.overreads = self._table.ctypes.data
+            self._count = self._table[: OVERREAD_HEAD.itemsize].view(OVERREAD_HEAD)
+        if self._context is not context:
+            self._context, context.overreads = context, self._table.ctypes.data
         return overread
 
     def found(self, kernel: HostKernel) -> tuple[HostOverread, ...]:
         """What the last launch noted, by place, side and address of the buffer: nothing depends on what was met first."""
-        if not self._is_used or self._table is None:
+        if not self._is_used or self._table is None or self._count is None:
             return ()
-        count = int(self._table[: OVERREAD_HEAD.itemsize].view(OVERREAD_HEAD)[0])
+        count = int(self._count[0])
         if not count:
             return ()
         rows = np.frombuffer(self._table, OVERREAD, count, OVERREAD_HEAD.itemsize)
