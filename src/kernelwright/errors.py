@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from typing import ClassVar
 
 
+_UNPRINTED = dict.fromkeys((*range(9), *range(10, 32), *range(127, 160)), "\N{REPLACEMENT CHARACTER}")
+"""Control characters but the tab: in a line of a file that is no text they would be the terminal's to obey."""
+
+
 @frozen
 class Place:
     """Where in a text something is wrong. ``line`` and ``column`` count from 1; 0 means unknown."""
@@ -45,7 +49,7 @@ class KernelwrightError(Exception):
     def __str__(self) -> str:
         lines = [f"{self.place}: {self.message}" if self.place else self.message]
         if self.place and self.place.text:
-            lines.append(f"    {self.place.text}")
+            lines.append(f"    {self.place.text.translate(_UNPRINTED)}")
             if self.place.column:
                 # Tabs stay tabs, so that the caret stands under its column however wide the terminal draws them.
                 lead = "".join("\t" if c == "\t" else " " for c in self.place.text[: self.place.column - 1])

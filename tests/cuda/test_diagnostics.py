@@ -45,6 +45,12 @@ from kernelwright.errors import CompileError, ToolError
             "cudaGraphC",
             "graphs have nodes",
         ),
+        (
+            "a.cu:1:2: error: use of undeclared identifier 'cudaGraphicsMapResources'\n",
+            CompileError,
+            "cudaGraphics",
+            "fix a.cu line 1",
+        ),
         ("a.cu:1:2: error: unknown type name 'CUdevice'\n", CompileError, "CUdevice", "driver API"),
         ("a.cu:1:2: error: use of undeclared identifier 'cuInit'\n", CompileError, "cuInit", "driver API"),
         ("a.cu:1:2: error: unknown type name 'CUT'\n", CompileError, "CUT", "fix a.cu line 1"),
@@ -101,3 +107,19 @@ def test_names_with_letters_that_ptx_lacks(tmp_path: Path, ir: str, name: str) -
 )
 def test_letters_elsewhere(tmp_path: Path, ir: str) -> None:
     refuse_foreign_names(ir, tmp_path / "a.cu")
+
+
+def test_a_form_feed_ends_no_line(tmp_path: Path) -> None:
+    source = tmp_path / "a.cu"
+    source.write_bytes(b"int a;\n\x0cint b;\r\nint c = 1 2;\x0b\n")
+    error = explain(f"{source}:3:11: error: expected ';'\n", source)
+    assert error.place is not None and error.place.text == "int c = 1 2;\x0b"
+
+
+def test_control_characters_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    source = tmp_path / "a.cu"
+    source.write_bytes(b"\tint \x1b[31mx\x9b;\x00\x7f\n")
+    said = str(explain(f"{source}:1:6: error: expected an identifier\n", source))
+    assert all(character.isprintable() or character in "\t\n" for character in said)
+    _, line, caret, _ = said.splitlines()
+    assert line[caret.index("^")] == "\N{REPLACEMENT CHARACTER}"

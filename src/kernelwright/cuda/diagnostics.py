@@ -64,7 +64,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
     ),
     (r"file not found", "name the folder that holds it with -I"),
     (
-        r"(undeclared identifier|unknown type name) 'cuda\w*(Graph|Capture)",
+        r"(undeclared identifier|unknown type name) 'cuda\w*(Graph(?!ics)|Capture)",
         "graphs have nodes for kernels, copies, fills, functions of the host and graphs; see docs/run.md",
     ),
     (
@@ -155,7 +155,8 @@ def _included_by(before: str) -> tuple[str, int, int] | None:
 
 def _line_of(file: str, line: int) -> str:
     try:
-        lines = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+        # Not splitlines: for compilers a form feed ends no line.
+        lines = Path(file).read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
         return ""
     return lines[line - 1] if 0 < line <= len(lines) else ""
@@ -176,7 +177,7 @@ def refuse_foreign_names(ir: str, source: Path) -> None:
     mangled = escaped.decode("latin-1")
     whole = base_name(mangled) if not base_name(mangled).isascii() else readable(mangled)
     name = whole.encode("latin-1", "replace").decode("utf-8", "replace")
-    lines = source.read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = source.read_text(encoding="utf-8", errors="replace").split("\n")
     number, column = next(((n, line.find(name) + 1) for n, line in enumerate(lines, 1) if name in line), (0, 0))
     raise CompileError(
         f"the name {name} cannot be used on the device: PTX knows ASCII letters alone",

@@ -141,7 +141,7 @@ def _place(source: Path | None, name: str) -> Place | None:
     if source is None:
         return None
     try:
-        lines = source.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        lines = source.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
     except OSError:
         return None
     for number, line in enumerate(lines, 1):

@@ -186,7 +186,7 @@ def _source(originals: Mapping[str, Original], found: Found[Genes]) -> Iterator[
 
 
 def _line_of(file: str, line: int) -> str:
-    lines = _text_of(file).splitlines()
+    lines = _text_of(file).split("\n")
     return lines[line - 1].rstrip() if 0 < line <= len(lines) else ""
 
 
