@@ -133,6 +133,26 @@ int width = 2048;
     ]  # fmt: skip
 
 
+def test_defaults_become_smaller_where_their_names_say_what_they_are(tmp_path: Path) -> None:
+    text = """struct Params { int n_reps, n_threads, width, best;
+  Params() {
+    n_reps    = 1000;
+    n_threads = 1024;
+    width = 4096; best = 4096;
+    p->warmup = 5;
+    best = 65536;
+    width == 8192;
+    for (iters = 2000; iters; --iters) ;
+  }
+};
+"""
+    (tmp_path / "main.cu").write_text(text)
+    assert shrink_sources(tmp_path, DEGREES[0]) == ["n_reps 1000 -> 1", "width 4096 -> 64", "warmup 5 -> 1"]
+    changed = (tmp_path / "main.cu").read_text()
+    assert "    n_reps    = 1;\n    n_threads = 1024;\n    width = 64; best = 4096;\n    p->warmup = 1;\n" in changed
+    assert "iters = 2000;" in changed and "best = 65536;" in changed
+
+
 def test_loops_over_sizes_end_earlier_but_not_before_they_begin(tmp_path: Path) -> None:
     loops = """for (int size = 1024*1024; size <= 1000 * 1024 * 1024; size = size * 10) f(size);
 for (long n = (1 << 20); n < 1 << 24; n *= 2) f(n);

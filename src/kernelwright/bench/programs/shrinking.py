@@ -5,6 +5,7 @@
 #define N 1048576          -> #define N 16384             constants / 64
 #define DATAXSIZE 400      -> #define DATAXSIZE 64        with a name of a size, from 256 on
 int repeat = 100;          -> int repeat = 1;             how often something is done again becomes 1
+n_reps = 1000;             -> n_reps = 1;                 a default, where the name says that it is a size or how often
 for (n = 64; n <= 8192;    -> for (n = 64; n <= 128;      the end of a loop, not below where it begins
 double interval = 1e-7;    -> double interval = 6.4e-06;  a distance of points
 numRepeats 100             -> numRepeats 1                in a file that is an argument
@@ -55,6 +56,9 @@ _DEFINE = re.compile(
     rf"^(?P<before>[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)[ \t]+){_VALUE}(?P<after>[ \t]*(?://.*|/\*.*)?)$", re.M
 )
 _VARIABLE = re.compile(rf"(?P<before>\b(?:{_TYPE}\s+)+(?:const\s+)?(?P<name>\w+)\s*=\s*){_VALUE}(?P<after>\s*[;,])")
+_DEFAULT = re.compile(
+    rf"^(?P<before>[ \t]*(?:\w+(?:\.|->))*(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*){_VALUE}(?P<after>[ \t]*;)", re.M
+)
 _ARGUMENT = re.compile(r"^(?P<before>(?:--?[\w-]+=)?)(?P<number>\d+)$")
 _FROM_ARGUMENT = re.compile(
     r"\b(?P<name>\w+)\s*=\s*(?:std\s*::\s*)?(?:ato(?:i|l|ll)|sto(?:i|l|ul)|strtou?l)\s*\(\s*argv\s*\[\s*(?P<at>\d+)\s*\]"
@@ -126,7 +130,7 @@ def shrink_sources(folder: Path, degree: Degree, settings: Collection[Path] = ()
     Returns what was changed, each once: ``["N 1048576 -> 16384"]``; without ``writes`` what would be.
     """
     changes: dict[str, None] = {}
-    sources = ((path, text, (_DEFINE, _VARIABLE, _LOOP, _DISTANCE)) for path, text in _sources(folder))
+    sources = ((path, text, (_DEFINE, _VARIABLE, _DEFAULT, _LOOP, _DISTANCE)) for path, text in _sources(folder))
     texts = ((path, _text_of(path), (_SETTING,)) for path in settings)
     for path, text, patterns in chain(sources, texts):
         changed = text
@@ -157,7 +161,7 @@ def _smaller(found: re.Match[str], degree: Degree, changes: dict[str, None]) -> 
         return found[0]
     if _REPEATED.search(name):
         smaller = 1
-    elif _SHAPE.search(name) or (_is_of_a_generator(number) and not degree.odd):
+    elif _SHAPE.search(name) or (_is_of_a_generator(number) and not degree.odd) or _is_a_state(found):
         return found[0]
     else:
         large, least = degree.by_name if _SIZE.search(name) else (degree.large, degree.least)
@@ -181,6 +185,11 @@ def _begins_a_loop(found: re.Match[str]) -> bool:
     """Where its variable begins: that is no size, and the loop's end is at least as large."""
     line = found.string.rfind("\n", 0, found.start()) + 1
     return found.re is _VARIABLE and bool(_LOOP_BEGINS.search(found.string, line, found.start()))
+
+
+def _is_a_state(found: re.Match[str]) -> bool:
+    """What a variable is set to on its way, as far as its name does not say that it is a size."""
+    return found.re is _DEFAULT and not _SIZE.search(found["name"])
 
 
 def _is_of_a_generator(number: int) -> bool:
