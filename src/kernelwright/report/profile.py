@@ -113,7 +113,7 @@ def whole_kernel(row: dict[str, Any]) -> list[tuple[str, list[tuple[int, str, fl
     found = []
     for file, shares in by_file.items():
         text = _text(file)
-        lines = numbered(text.split("\n"), kernel_lines(text, row["kernel"]))
+        lines = numbered(text.splitlines(), kernel_lines(text, row["kernel"]))
         if lines and any(number in shares for number, _ in lines):
             found.append((file, [(number, line, shares.get(number, 0.0)) for number, line in lines]))
     return found
@@ -121,7 +121,7 @@ def whole_kernel(row: dict[str, Any]) -> list[tuple[str, list[tuple[int, str, fl
 
 def source_line(file: str, line: int) -> str:
     """A line of source as it stands in the file, empty where it cannot be read."""
-    lines = _text(file).split("\n")
+    lines = _text(file).splitlines()
     return lines[line - 1] if 0 < line <= len(lines) else ""
 
 
