@@ -20,6 +20,15 @@ _UNPRINTED = dict.fromkeys((*range(9), *range(10, 32), *range(127, 160)), "\N{RE
 """Control characters but the tab: in a line of a file that is no text they would be the terminal's to obey."""
 
 
+def _blank(letter: str) -> str:
+    """What is as wide on a terminal: a tab for a tab, however wide that is drawn, two blanks for Chinese letters."""
+    import unicodedata
+
+    if letter == "\t" or unicodedata.combining(letter):
+        return letter if letter == "\t" else ""
+    return "  " if unicodedata.east_asian_width(letter) in "WF" else " "
+
+
 @frozen
 class Place:
     """Where in a text something is wrong. ``line`` and ``column`` count from 1; 0 means unknown."""
@@ -51,8 +60,7 @@ class KernelwrightError(Exception):
         if self.place and self.place.text:
             lines.append(f"    {self.place.text.translate(_UNPRINTED)}")
             if self.place.column:
-                # Tabs stay tabs, so that the caret stands under its column however wide the terminal draws them.
-                lead = "".join("\t" if c == "\t" else " " for c in self.place.text[: self.place.column - 1])
+                lead = "".join(map(_blank, self.place.text[: self.place.column - 1]))
                 lines.append(f"    {lead}^")
         if self.hint:
             lines.append(f"next: {self.hint}")

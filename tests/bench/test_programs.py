@@ -250,6 +250,7 @@ def test_bad_places(tmp_path: Path) -> None:
         (tmp_path, "no CUDA program"),
         (tmp_path / "gone", "does not exist"),
         (tmp_path / "notes.txt", "no CUDA file"),
+        (Path("/dev/null"), "neither a file nor a folder"),
     ):
         with pytest.raises(Misuse, match=said):
             projects(place)

@@ -116,6 +116,25 @@ def test_a_form_feed_ends_no_line(tmp_path: Path) -> None:
     assert error.place is not None and error.place.text == "int c = 1 2;\x0b"
 
 
+@pytest.mark.parametrize(
+    ("before", "column", "cells"),
+    [
+        ("int abc", 8, 7),
+        ("/*\N{LATIN SMALL LETTER E WITH ACUTE}*/", 6, 5),
+        ("\t/*\N{CJK UNIFIED IDEOGRAPH-4E2D}*/", 7, 7),
+        ("/*e\N{COMBINING ACUTE ACCENT}*/", 7, 5),
+    ],
+    ids=["ASCII", "two bytes", "three bytes, two cells wide", "no cell of its own"],
+)
+def test_a_column_counts_characters_and_the_caret_cells(tmp_path: Path, before: str, column: int, cells: int) -> None:
+    source = tmp_path / "a.cu"
+    source.write_text(f"\n{before}$\n", encoding="utf-8")
+    error = explain(f"{source}:2:{len(before.encode()) + 1}: error: expected an identifier\n", source)
+    assert error.place is not None and error.place.column == column
+    caret = str(error).splitlines()[2]
+    assert caret == "    " + "\t" * before.count("\t") + " " * (cells - before.count("\t")) + "^"
+
+
 def test_control_characters_do_not_reach_the_terminal(tmp_path: Path) -> None:
     source = tmp_path / "a.cu"
     source.write_bytes(b"\tint \x1b[31mx\x9b;\x00\x7f\n")

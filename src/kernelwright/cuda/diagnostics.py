@@ -129,9 +129,12 @@ def explain(stderr: str, source: Path) -> CompileError | ToolError:
     if Path(file).is_relative_to(HEADERS):
         file, line, column = _included_by(stderr[: found.start()]) or (file, line, column)
     message = reason + (f" (and {total - 1} more)" if total > 1 else "")
+    shown = _line_of(file, line)
+    # Clang counts bytes. Where the line is not at hand, its number stays.
+    column = len(_text(shown[: column - 1])) + 1 if column and shown else column
     error = CompileError(
         message,
-        place=Place(file, line, column, _line_of(file, line)),
+        place=Place(file, line, column, _text(shown)),
         hint=_hint(reason) or f"fix {file} line {line}",
     )
     error.add_note(stderr)
@@ -153,13 +156,18 @@ def _included_by(before: str) -> tuple[str, int, int] | None:
     return next((place for place in chain if place[0][0] != "<" and not Path(place[0]).is_relative_to(HEADERS)), None)
 
 
-def _line_of(file: str, line: int) -> str:
+def _line_of(file: str, line: int) -> bytes:
     try:
-        # Not splitlines: for compilers a form feed ends no line.
-        lines = Path(file).read_text(encoding="utf-8", errors="replace").split("\n")
+        whole = Path(file).read_bytes()
     except OSError:
-        return ""
-    return lines[line - 1] if 0 < line <= len(lines) else ""
+        return b""
+    # Not splitlines: for compilers a form feed ends no line.
+    lines = whole.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+    return lines[line - 1] if 0 < line <= len(lines) else b""
+
+
+def _text(line: bytes) -> str:
+    return line.decode(errors="replace")
 
 
 _FOREIGN = re.compile(

@@ -51,7 +51,8 @@ def projects(place: Path) -> list[Project]:
             raise Misuse(f"{place} is no CUDA file", hint="give a .cu file, or a folder with CUDA programs")
         return [Project(place.stem, place.parent, None, (place,))]
     if not place.is_dir():
-        raise Misuse(f"{place} does not exist", hint="check the path")
+        what = "is neither a file nor a folder" if place.exists() else "does not exist"
+        raise Misuse(f"{place} {what}", hint="check the path")
     found = []
     for folder, below, files in os.walk(place):
         below[:] = sorted(name for name in below if name not in LEFT_OUT)
