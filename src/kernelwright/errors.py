@@ -24,8 +24,10 @@ def _blank(letter: str) -> str:
     """What is as wide on a terminal: a tab for a tab, however wide that is drawn, two blanks for Chinese letters."""
     import unicodedata
 
-    if letter == "\t" or unicodedata.combining(letter):
-        return letter if letter == "\t" else ""
+    if letter == "\t":
+        return letter
+    if unicodedata.combining(letter):
+        return ""
     return "  " if unicodedata.east_asian_width(letter) in "WF" else " "
 
 
