@@ -147,23 +147,21 @@ INLINED u32 quick_turns(const simt_access *a, u8 *base, const u32 *offset, u32 m
 }
 
 #ifndef __AVX512CD__
-/* The same of at most four lanes of one buffer, without branches. */
-#define FEW_TURNS(next) for (u32 i = 0; i < FEW; i++) { \
-    u32 *place = i < few.n ? (u32 *)few.address[i] : none, *to = i < few.n ? out + few.lane[i] : none + 1; \
-    u32 old = *place, x = operand[few.lane[i]]; \
-    *place = (next), *to = old; \
+/* The same of few lanes of one buffer. */
+#define FEW_TURNS(next) for (u32 i = 0; i < few.n; i++) { \
+    u32 *place = (u32 *)few.address[i], old = *place, x = operand[few.lane[i]]; \
+    *place = (next), out[few.lane[i]] = old; \
   }
 static u32 few_turns(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *out, const u32 *operand) {
   const simt_access *a = s->access;
   simt_few few;
-  u32 none[2] = {0, 0};
   if (a->space != GENERIC || a->size != 4 || a->align < 4 || a->form < FORM_INDEXED || c->spread || c->attention || !mask || !s->writable) return 0;
-  if (__builtin_popcount(mask) > FEW || !simt_few_lanes(s, rem, root, mask, a->form, 4, FEW, &few)) return 0;
+  if (__builtin_popcount(mask) > FEW || !simt_few_lanes(s, rem, root, mask, a->form, 4, &few)) return 0;
   switch (a->operation) {
     QUICK(FEW_TURNS)
     default: return 0;
   }
-  if (c->counting) s->sectors += (i64)simt_few_pieces(&few, 5, FEW) - 1, s->serial += simt_few_alike(&few) - 1;
+  if (c->counting) s->sectors += (i64)simt_few_pieces(&few, 5) - 1, s->serial += simt_few_alike(&few) - 1;
   return 1;
 }
 #endif

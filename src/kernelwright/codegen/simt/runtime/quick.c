@@ -119,6 +119,8 @@ INLINED __m256i eight_lanes(u32 mask) {
   return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)mask), bit), bit);
 }
 
+/* From so many lanes on that is faster for global memory than lane by lane. */
+#define GATHERED 24
 /* Reads the words of the lanes of ``mask``, eight lanes at a time; the others get 0. */
 INLINED void gather(const u8 *base, const u32 *offset, u32 mask, u32 *to) {
   for (u32 p = 0; p < WARP; p += 8) {
@@ -127,6 +129,8 @@ INLINED void gather(const u8 *base, const u32 *offset, u32 mask, u32 *to) {
     _mm256_storeu_si256((__m256i *)(to + p), row);
   }
 }
+#else
+#define GATHERED MANY
 #endif
 
 /* Sectors of local memory whose words, of at most 16, lanes ask for. Eight neighbouring lanes share one: a word has four. */
@@ -321,26 +325,21 @@ INLINED u32 rows_of_tile(simt_context *c, simt_site *s, const u64 *rem, const i3
 }
 #endif
 
-/* Words of global memory that at most ``turns`` lanes read or write. */
-INLINED u32 few_words_of(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *data, u32 form, u32 store, u32 turns) {
+/* Words of global memory that few lanes read or write. */
+INLINED u32 few_words_of(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *data, u32 form, u32 store) {
   simt_few few;
-  if (!simt_few_lanes(s, rem, root, mask, form, 4, turns, &few)) return 0;
-  if (store) {
-    for (u32 i = 0; i < turns; i++) memcpy((void *)few.address[i], data + few.lane[i], 4);
-  } else {
-    memset(data, 0, 4 * WARP);
-    for (u32 i = 0; i < turns; i++) memcpy(data + few.lane[i], (const void *)few.address[i], 4);
+  if (c->attention || !mask || __builtin_popcount(mask) > FEW || (store && !s->writable)) return 0;
+  if (!simt_few_lanes(s, rem, root, mask, form, 4, &few)) return 0;
+  if (!store) memset(data, 0, 4 * WARP);
+  for (u32 i = 0; i < few.n; i++) {
+    u32 *place = (u32 *)few.address[i];
+    if (store) *place = data[few.lane[i]];
+    else data[few.lane[i]] = *place;
   }
-  if (c->counting && s->access->is_constant) s->serial += (i64)simt_few_pieces(&few, 2, turns) - 1;
-  else if (c->counting) s->sectors += (i64)simt_few_pieces(&few, 5, turns) - 1;
+  if (!c->counting) return 1;
+  if (s->access->is_constant) s->serial += (i64)simt_few_pieces(&few, 2) - 1;
+  else s->sectors += (i64)simt_few_pieces(&few, 5) - 1;
   return 1;
-}
-
-INLINED u32 few_lanes(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *data, u32 form, u32 store) {
-  if (c->attention || !mask || (store && !s->writable)) return 0;
-  u32 n = (u32)__builtin_popcount(mask);
-  if (n <= FEW) return few_words_of(c, s, rem, root, mask, data, form, store, FEW);
-  return n <= 2 * FEW && few_words_of(c, s, rem, root, mask, data, form, store, 2 * FEW);
 }
 
 INLINED u32 quick(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data, u32 form, u32 space, u32 size, u32 store) {
@@ -350,7 +349,7 @@ INLINED u32 quick(simt_context *c, simt_site *s, const u64 *rem, const i32 *root
   if (is_small && few_words(c, s, rem, root, mask, data, store)) return 1;
 #ifndef __AVX512CD__
   u32 is_scattered = space == GENERIC && size == 4 && (form == FORM_INDEXED || form == FORM_ADDRESSES);
-  if (is_scattered && few_lanes(c, s, rem, root, mask, data, form, store)) return 1;
+  if (is_scattered && few_words_of(c, s, rem, root, mask, data, form, store)) return 1;
 #endif
 #if defined(__AVX2__) && !defined(__AVX512F__)
   if (space == SHARED && size == 4 && form == FORM_INDEXED && rows_of_tile(c, s, rem, root, mask, data, store)) return 1;
@@ -358,7 +357,7 @@ INLINED u32 quick(simt_context *c, simt_site *s, const u64 *rem, const i32 *root
   if (!place(c, s, rem, root, mask, form, space, size, store, offset, &base)) return 0;
   if (size == 4 && !store) {
     u32 *to = data;
-    if (__builtin_popcount(mask) < MANY) {
+    if (__builtin_popcount(mask) < (space == GENERIC ? GATHERED : MANY)) {
       memset(to, 0, 4 * WARP);
       EACH_LANE(l, mask) to[l] = *(const u32 *)(base + offset[l]);
       if (space == SHARED) count_waves(c, s, offset, mask, size);
@@ -416,10 +415,10 @@ u32 simt_quick_offsets(simt_context *c, simt_site *s, const u64 *rem, const i32 
 #ifndef __AVX512CD__
   simt_few few;
   if (a->space == GENERIC && s->end - s->start <= 1u << 30 && a->form >= FORM_INDEXED && mask && __builtin_popcount(mask) <= FEW && !c->attention && s->writable &&
-      simt_few_lanes(s, rem, root, mask, a->form, a->size, FEW, &few)) {
-    for (u32 i = 0; i < FEW; i++) offset[few.lane[i]] = (u32)(few.address[i] - s->start);
+      simt_few_lanes(s, rem, root, mask, a->form, a->size, &few)) {
+    for (u32 i = 0; i < few.n; i++) offset[few.lane[i]] = (u32)(few.address[i] - s->start);
     *base = (u8 *)s->start;
-    if (c->counting) s->sectors += (i64)simt_few_pieces(&few, 5, FEW) - 1, s->serial += simt_few_alike(&few) - 1;
+    if (c->counting) s->sectors += (i64)simt_few_pieces(&few, 5) - 1, s->serial += simt_few_alike(&few) - 1;
     return 1;
   }
 #endif
