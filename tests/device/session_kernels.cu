@@ -24,7 +24,7 @@ __global__ void trap() { __trap(); }
 __global__ void check(int limit) { assert((int)threadIdx.x < limit); }
 __global__ void diverge(int *p)
 {
-    if (threadIdx.x < 32) {
+    if (threadIdx.x < 40) {
         __syncthreads();
         p[0] = 1;
     } else {

@@ -51,7 +51,8 @@ class Execution:
     stream: int = 0
     """Of the program that launched; executors run one launch at a time."""
     overread: int | None = None
-    """The byte that a read past a buffer gives (``overread.py``); None: such a read is a fault."""
+    """The byte that a read past a buffer gives (``overread.py``). None: it is a fault, as are warps of a block that are there for
+    each other at different barriers, which GPUs let pass, too."""
 
     def __init__(
         self,

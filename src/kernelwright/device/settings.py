@@ -54,7 +54,8 @@ class Settings:
     real: str = ""
     """``cuda:0``: a real GPU, to which ``gpu``, ``budget`` and ``memory_bytes`` mean nothing. Empty: the virtual one."""
     strict: bool = False
-    """Whether a read past a buffer that a GPU would let pass ends its launch (``overread.py``)."""
+    """Whether what a GPU would let pass ends its launch: a read past a buffer (``overread.py``), warps that meet at different
+    barriers."""
     winners: str = ""
     """``off``: those that a program carries do not run. ``count``: at the end, what ran is told."""
     cores: int = 1

@@ -74,6 +74,8 @@ class PointInfo:
     threads: int = 0
     is_grid: bool = False
     """Whether it waits for all blocks."""
+    reduces: bool = False
+    """Whether each thread gets what their predicates come to."""
     passing: Instruction | None = None
     """In code that is checked: where a thread is that has passed the point by (``analyses/passing_by.py``)."""
 
@@ -188,4 +190,6 @@ def _point(block: Block, partial: bool, passing: Instruction | None) -> PointInf
     detail = block.term.detail
     if block.term.code == "gather":
         return PointInfo(block.term.origin, partial, str(detail), passing=passing)
-    return PointInfo(block.term.origin, partial, "", detail.number, detail.threads, detail.is_grid, passing)
+    return PointInfo(
+        block.term.origin, partial, "", detail.number, detail.threads, detail.is_grid, bool(detail.reduce), passing
+    )

@@ -190,11 +190,17 @@ class BlockScheduler:
         return whole and WARP * len(warps) >= count
 
     def _check_same_barrier(self, threads: list[Thread]) -> None:
-        first = threads[0]
+        """Threads of one warp are at one barrier; warps may be at several where what GPUs let pass is let pass."""
+        first, of_warp = threads[0], dict[int, Thread]()
         for other in threads:
-            same = other.event[-1] == first.event[-1] or first.event[2] or other.event[2]
-            if not same:
+            mate = of_warp.setdefault(other.warp, other)
+            if _is_same(mate, other) and _is_same(first, other):
+                continue
+            is_plain = not (first.event[4] or other.event[4])
+            if not (_is_same(mate, other) and is_plain) or self.launch.memory.overread is None or self.launch.watched:
                 self._divergent(first, other, "meet at different barriers")
+            if not self.launch.met:
+                self.launch.met = (first.event[-1], other.event[-1])
 
     def _open_barrier(self, threads: list[Thread]) -> None:
         self.exited_early |= self.live < self.size and threads[0].event[2] == 0
@@ -246,3 +252,8 @@ class BlockScheduler:
         stop = Stop("barrier", message, first, first.event[-1])
         stop.other_site, stop.other_thread = other.event[-1], other
         raise stop
+
+
+def _is_same(one: Thread, other: Thread) -> bool:
+    """Whether two threads wait at one barrier; those that count some threads may stand at several places."""
+    return one.event[-1] == other.event[-1] or one.event[2] or other.event[2]

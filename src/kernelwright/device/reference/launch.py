@@ -19,7 +19,7 @@ from kernelwright.device.reference.thread_state import GlobalMemory, RunningLaun
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.variables import Variables, load_variables
 from kernelwright.errors import Misuse
-from kernelwright.ir.module import Module
+from kernelwright.ir.module import Instruction, Module
 from kernelwright.launch import STACK_BYTES, Triple
 from kernelwright.lazy_dataclasses import dataclass
 
@@ -49,6 +49,8 @@ class ReferenceResult:
     """Reads past a buffer that were let pass."""
     exited_early: bool = False
     """Whether threads had exited when the rest of their block met at a barrier."""
+    met: tuple[Instruction, ...] = ()
+    """Two barriers at which threads of a block were there for each other, as GPUs count them; the first time."""
 
 
 class ReferenceRun:
@@ -204,6 +206,7 @@ def run_reference(
         tuple(map(run.fault_of_finding, watch.findings)) if watch else (),
         run.overreads(),
         exited_early,
+        tuple(translation.program.sites[site] for site in launch.met),
     )
 
 

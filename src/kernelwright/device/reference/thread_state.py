@@ -84,7 +84,7 @@ class GlobalMemory:
     """The arena, with its buffers as they are while a launch runs."""
 
     def __init__(self, arena: Arena, overread: int | None = None) -> None:
-        """``overread``: the byte that a read past a buffer gives; None: such a read is a fault."""
+        """``overread``: the byte that a read past a buffer gives; None: such a read is a fault, as is what else only GPUs let pass."""
         self.arena = arena
         self.overread = overread
         self._items: dict[str, Any] = {}
@@ -190,6 +190,8 @@ class RunningLaunch:
     text: list[str] = field(default_factory=list)
     overreads: dict[tuple[int, bool, int], SeenOverread] = field(default_factory=dict)
     """By site, side and address of the buffer."""
+    met: tuple[int, ...] = ()
+    """The sites of two barriers at which threads of a block were there for each other, as GPUs count them; the first time."""
     time: int = 0
 
     def __post_init__(self) -> None:

@@ -21,8 +21,8 @@ from kernelwright.device.serving.allocations import Allocations
 from kernelwright.device.serving.engine import Engine
 from kernelwright.device.serving.errors import CudaError, Failure, Refused
 from kernelwright.device.serving.kernel_tally import Tally
+from kernelwright.device.serving.let_pass import LetPass
 from kernelwright.device.serving.observer import Observer
-from kernelwright.device.serving.overread_places import OverreadPlaces
 from kernelwright.device.serving.properties import properties_of
 from kernelwright.device.serving.replies import Answer, handle_of
 from kernelwright.device.serving.served_device import Tell
@@ -89,11 +89,11 @@ class VirtualDevice:
         self._kept = kept
         self.under_way = UnderWay()
         self.tally = Tally()
-        self._overreads = OverreadPlaces()
+        self._let_pass = LetPass()
         self.text: list[bytes] = []
         """What kernels have printed since it was last taken."""
         self._settings = settings
-        self._observers = (self.tally, self._overreads, *observers)
+        self._observers = (self.tally, self._let_pass, *observers)
         self._marks_new_memory = settings.strict or any(observer.marks_new_memory for observer in observers)
         self._timed = timed
         self._versions = None if observers else versions
@@ -196,7 +196,7 @@ class VirtualDevice:
         return running.progress() if running is not None else None
 
     def remarks(self) -> list[str]:
-        """Kernels that were launched and that the timing model could not take, and reads past a buffer, unless those have been
+        """Kernels that were launched and that the timing model could not take, and what was let pass as GPUs do, unless that has been
         told otherwise."""
         told = [*without_kernel(self._versions or (), self._kernels)]
         for engine in [part.engine for part in self._parts]:
@@ -204,7 +204,7 @@ class VirtualDevice:
             told += [f"kernel {readable(k)} has no estimated time: {why}" for k, why in engine.untimed.items()]
         untimed = list(dict.fromkeys(told))  # devices are alike, and what is said of one holds for the others
         is_told = any(observer.tells or observer.tells_overreads for observer in self._observers)
-        return untimed if is_told else [*untimed, *self._overreads.sentences()]
+        return untimed if is_told else [*untimed, *self._let_pass.sentences()]
 
     # -- registration ----------------------------------------------------------------------------------------------
 

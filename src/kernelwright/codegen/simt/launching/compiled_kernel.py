@@ -232,9 +232,9 @@ class CompiledKernel:
         """Runs the kernel to its end or its first fault; effects are in the memory.
 
         ``symbols`` gives the address of each of ``kernel.symbols``; ``budget`` is the number of times warps may go back in
-        loops; ``overread`` the byte that a read past a buffer gives, None where that is a fault. ``blocks``: of the grid only
-        these run (linear numbers), in the order given, whatever the schedule says of blocks. ``cores``: on how many the launch may
-        run, which changes nothing but the time. Raises ``DeviceError`` for a
+        loops; ``overread`` the byte that a read past a buffer gives, None where what only GPUs let pass is a fault. ``blocks``: of
+        the grid only these run (linear numbers), in the order given, whatever the schedule says of blocks. ``cores``: on how many the
+        launch may run, which changes nothing but the time. Raises ``DeviceError`` for a
         launch that cannot begin.
         """
         if self._patience < 0:
@@ -434,6 +434,7 @@ class CompiledKernel:
             events,
             lost,
             beyond,
+            tuple(self.kernel.points[point - 1].origin for point in c.met) if c.met[0] else (),
         )
 
     def _host_fault(self) -> HostFault:

@@ -43,7 +43,7 @@ def point_table(kernel: HostKernel) -> npt.NDArray[Any]:
     kinds: dict[str, int] = {}
     for row, point in zip(table[1:], kernel.points, strict=True):
         row["checked"], row["number"], row["threads"] = point.checked, point.number, point.threads
-        row["is_grid"] = point.is_grid
+        row["is_grid"], row["reduces"] = point.is_grid, point.reduces
         if point.operation:
             name, _, mode = point.operation.partition(" ")
             row["is_gather"], row["operation"], row["mode"] = 1, WARP_OPERATIONS.index(name), MODES.index(mode)

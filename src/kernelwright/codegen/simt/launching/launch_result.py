@@ -120,6 +120,8 @@ class LaunchResult:
     events_lost: int = 0
     events_beyond: int = 0
     """Of warps that did more than their share of the log: what they did from there on, which is not in it."""
+    met: tuple[Instruction | None, ...] = ()
+    """Two barriers at which warps of a block were there for each other, as GPUs count them; the first time, in the order of blocks."""
 
     def __init__(
         self,
@@ -138,6 +140,7 @@ class LaunchResult:
         events: npt.NDArray[np.uint64] = NO_EVENTS,
         events_lost: int = 0,
         events_beyond: int = 0,
+        met: tuple[Instruction | None, ...] = (),
     ) -> None:
         # As in ``Launch``.
         fields = self.__dict__
@@ -151,6 +154,7 @@ class LaunchResult:
         fields["raw_counts"], fields["raw_sites"], fields["accesses"] = raw_counts, raw_sites, accesses
         fields["overreads"], fields["found"], fields["incomplete"] = overreads, found, incomplete
         fields["events"], fields["events_lost"], fields["events_beyond"] = events, events_lost, events_beyond
+        fields["met"] = met
 
     @cached_property
     def counts(self) -> Counts:

@@ -28,7 +28,7 @@ SITE = np.dtype(
 POINT = np.dtype(
     [
         ("is_gather", "u1"), ("checked", "u1"), ("operation", "u1"), ("mode", "u1"), ("kind", "<u2"), ("threads", "<u2"),
-        ("number", "u1"), ("is_grid", "u1"), ("pad", "u1", (2,)),
+        ("number", "u1"), ("is_grid", "u1"), ("reduces", "u1"), ("pad", "u1"),
     ]
 )  # fmt: skip
 FINDING = np.dtype(
@@ -67,7 +67,7 @@ class Context(ctypes.Structure):
         ("arrivals", ctypes.c_uint32 * 16), ("overread", ctypes.c_uint32), ("pad2", ctypes.c_uint32),
         ("overreads", ctypes.c_void_p), ("weak", ctypes.c_void_p), ("spread", ctypes.c_uint32),
         ("departed", ctypes.c_uint32), ("written", ctypes.c_void_p), ("homes", ctypes.c_void_p),
-        ("changes", ctypes.c_void_p), ("patterns", ctypes.c_void_p),
+        ("changes", ctypes.c_void_p), ("patterns", ctypes.c_void_p), ("met", ctypes.c_uint32 * 2),
     ]  # fmt: skip
 
 

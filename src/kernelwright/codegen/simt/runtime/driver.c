@@ -155,6 +155,20 @@ static void tell_counted(simt_launch *l, const u8 *state, u32 number) {
     }
 }
 
+/* Whether warps at two barriers may be there for each other: GPUs count who has come to a barrier of a number, wherever in the code. */
+static u32 are_alike(const simt_launch *l, u32 one, u32 other) {
+  const simt_point *p = &l->points[one], *q = &l->points[other];
+  u32 plain = !p->threads && !q->threads && !p->is_grid && !q->is_grid && !p->reduces && !q->reduces;
+  return plain && l->context.overread <= 255 && !l->context.check;
+}
+
+/* Notes that they were. 0: the launch ends, and its blocks run in order, so that what is noted is the first. */
+static int note_met(simt_context *c, u32 one, u32 other) {
+  if (c->spread) c->departed = 1, c->budget = -1;
+  else if (!c->met[0]) c->met[0] = one, c->met[1] = other;
+  return !c->spread;
+}
+
 /* The usual case: all warps wait at one barrier, whole. 2: at one of the grid. */
 static int release_all(simt_launch *l, u8 *state) {
   simt_context *c = &l->context;
@@ -209,19 +223,21 @@ static int release(simt_launch *l, u8 *state) {
   }
   for (u32 number = 0; number < 16; number++) {
     if (!waits[number]) continue;
-    u32 need = 0, any = 0, all = 1, total = 0, point = 0, clash = 0;
+    u32 need = 0, any = 0, all = 1, total = 0, point = 0, other = 0;
     for (u32 w = 0; w < l->n_warps; w++) {
-      const simt_point *p = &l->points[frame_of(l, w)->resume];
+      u32 here = frame_of(l, w)->resume;
+      const simt_point *p = &l->points[here];
       if (state[w] != AT_BARRIER || p->number != number) continue;
       need = p->threads;
-      clash |= point && point != frame_of(l, w)->resume && !p->threads;
-      if (!point) point = frame_of(l, w)->resume, first = w;
-      else if (clash) {
-        stop_at(c, frame_of(l, w), frame_of(l, w)->resume, (u32)__builtin_ctz(frame_of(l, w)->live), point);
+      if (!point) point = here, first = w;
+      else if (here != point && !need && are_alike(l, point, here)) other = other ? other : here;
+      else if (here != point && !need) {
+        stop_at(c, frame_of(l, w), here, (u32)__builtin_ctz(frame_of(l, w)->live), point);
         return 0;
       }
     }
     if (need ? waits[number] + c->arrivals[number] < need : waits[number] + c->arrivals[number] < everybody) continue;
+    if (other && !note_met(c, point, other)) return 0;
     if (c->check && !need) tell_passed(l, state, point);
     u32 counted = need && (c->arrivals[number] || waits[number] < everybody);
     if (c->check && counted) tell_counted(l, state, number);

@@ -55,6 +55,7 @@ static void set_up(simt_launch *l) {
   c->overread = r->overread;
   if (c->overread <= 255) memset(c->overreads, 0, sizeof(u64)); /* no rows */
   memset(c->fault, 0, sizeof *c->fault);
+  c->met[0] = c->met[1] = 0;
   memset(c->counts, 0, l->n_counts * sizeof *c->counts);
   set_up_sites(l);
   if (l->new_shape) simt_set_up_frames(l);

@@ -183,7 +183,7 @@ typedef struct simt_context {
   u8 *print;
   u64 print_size, print_used, print_lost;
   u32 arrivals[16]; /* threads that counted at a barrier without waiting there */
-  u32 overread; /* the byte that a read past a buffer gives; more than a byte: it is a fault */
+  u32 overread; /* the byte that a read past a buffer gives; more than a byte: what only GPUs let pass is a fault */
   u32 pad2;
   struct simt_overreads *overreads;
   struct simt_weak *weak; /* NULL: memory is sequentially consistent */
@@ -193,6 +193,7 @@ typedef struct simt_context {
   const u64 *homes;  /* per access: the start of the buffer that its addresses are made from; 0: not known */
   u32 *changes;      /* where to note that global memory changes; NULL: nothing asks */
   simt_pattern *patterns; /* per access */
+  u32 met[2]; /* two barriers at which warps of a block were there for each other, the first time; 0: they never were */
 } simt_context;
 
 typedef i64 (*simt_kernel)(simt_context *, simt_frame *);
@@ -249,7 +250,8 @@ typedef struct {
   u16 threads; /* how many a barrier waits for; 0: all */
   u8 number;
   u8 is_grid; /* all blocks of the grid wait here for each other */
-  u8 pad[2];
+  u8 reduces; /* a barrier that gives each thread what their predicates come to */
+  u8 pad;
 } simt_point;
 
 /* gather.c */

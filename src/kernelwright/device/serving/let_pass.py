@@ -1,4 +1,5 @@
-"""What ``kw run`` says of reads past a buffer that were let pass: a line for each place in the source, when the program ends."""
+"""What ``kw run`` says of what was let pass as GPUs do, reads past a buffer and warps that meet at different barriers: a line for each
+place in the source, when the program ends."""
 
 from __future__ import annotations
 
@@ -14,8 +15,12 @@ if TYPE_CHECKING:
     from kernelwright.device.overread import Overread
     from kernelwright.device.virtual_gpu.gpu import Launched
 
-WHAT_IS_DONE = (
+OF_READS = (
     "a GPU lets such reads pass, and here they give zeros; --strict stops at the first, kw check names its thread"
+)
+OF_BARRIERS = (
+    "CUDA calls that undefined; a GPU counts who has come to any of them, and so does this run; --strict stops at the first, "
+    "kw check names a thread"
 )
 
 
@@ -31,15 +36,19 @@ class _Place:
     """Those that reads went past, and on which side."""
 
 
-class OverreadPlaces(Observer):
+class LetPass(Observer):
     """Counts them by source line, over all launches."""
 
     def __init__(self) -> None:
         self._places: dict[tuple[str, str], _Place] = {}
+        self._met: dict[str, None] = {}
+        """Sentences about barriers."""
 
     def after_launch(self, execution: Execution, launched: Launched, seconds: float) -> None:
         for one in launched.overreads:
             self._add(one, execution)
+        if launched.result.met:
+            self._met[_of_barriers(launched)] = None
 
     def _add(self, one: Overread, execution: Execution) -> None:
         from kernelwright.device.serving.fault_sentence import arguments_that
@@ -55,9 +64,9 @@ class OverreadPlaces(Observer):
             place.arguments = arguments_that(inside.__contains__, kernel, execution.launch.parameters)
 
     def sentences(self) -> list[str]:
-        """One for each place, and one that says how such reads are treated; none where there were none."""
-        told = [_sentence(place) for place in self._places.values()]
-        return [*told, WHAT_IS_DONE] if told else []
+        """One for each place, and one that says how such are treated; none where there were none."""
+        reads = [_sentence(place) for place in self._places.values()]
+        return [*reads, *([OF_READS] if reads else []), *self._met, *([OF_BARRIERS] if self._met else [])]
 
 
 def _sentence(place: _Place) -> str:
@@ -72,3 +81,11 @@ def _sentence(place: _Place) -> str:
         f"{place.where}: kernel {readable(place.kernel)} reads past a buffer: {plural(place.reads, 'read')}, "
         f"{place.farthest.reach}{named}{more}"
     )
+
+
+def _of_barriers(launched: Launched) -> str:
+    from kernelwright.cuda.names import readable
+    from kernelwright.device.locations import location_of
+
+    one, other = (location_of(barrier) if barrier is not None else None for barrier in launched.result.met)
+    return f"{one}: kernel {readable(launched.kernel)}: warps of a block wait at this barrier for others that wait at the one at {other}"
