@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kernelwright.codegen.simt.launching import spread
 from kernelwright.codegen.simt.launching.watching import Watch
 from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.device.arena import Arena
@@ -58,6 +59,14 @@ extern "C" __global__ void two(int *o, int threads) {
   o[64] = 1;
   __syncthreads();
   o[t] = 2 * s[63 - t];
+}
+extern "C" __global__ void rows(int *o, int threads) {
+  __shared__ int s[64];
+  int t = threadIdx.x;
+  s[t] = t + blockIdx.x;
+  if (t < threads) __syncthreads();
+  else asm volatile("bar.sync 0; // another" ::: "memory");
+  o[blockIdx.x * 64 + t] = s[63 - t];
 }
 extern "C" __global__ void mixed(int *o, int kind) {
   int w = threadIdx.x / 32;
@@ -157,10 +166,15 @@ def test_barriers_of_different_kinds_stay_a_fault(module: Module, arena: Arena, 
     assert want.fault.kind == found.fault.kind == "barrier"
 
 
-def test_several_cores_note_what_one_does(module: Module, arena: Arena) -> None:
-    case = Case(module, "two", 64, 64, np.zeros(65, np.int32), 32)
-    one, two = (case.fast(arena, overread=0, cores=cores) for cores in (1, 2))
-    assert np.array_equal(one.arrays[0], two.arrays[0])
-    assert one.launch.met == two.launch.met and one.launch.met
-    assert one.launch.raw_counts == two.launch.raw_counts
-    assert not case.fast(arena).launch.met  # what the last launch noted is gone
+def test_several_cores_note_what_one_does(module: Module, arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spread, "WORTH", spread.ALWAYS)
+    for threads in (0, 32):
+        case = Case(module, "rows", 64, 64, np.zeros(64 * 64, np.int32), threads)
+        one, two, again = (case.fast(arena, overread=0, cores=cores) for cores in (1, 2, 2))
+        assert case.compiled().spread == (
+            0 if threads else 2
+        )  # it begins again in order, and is not tried a second time
+        assert np.array_equal(one.arrays[0], two.arrays[0]) and np.array_equal(one.arrays[0], again.arrays[0])
+        assert one.launch.met == two.launch.met == again.launch.met and bool(one.launch.met) == (threads == 32)
+        assert one.launch.raw_counts == two.launch.raw_counts
+    assert not case.fast(arena).launch.met  # it ends, and what the last launch noted is gone

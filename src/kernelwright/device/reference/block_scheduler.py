@@ -256,4 +256,4 @@ class BlockScheduler:
 
 def _is_same(one: Thread, other: Thread) -> bool:
     """Whether two threads wait at one barrier; those that count some threads may stand at several places."""
-    return one.event[-1] == other.event[-1] or one.event[2] or other.event[2]
+    return bool(one.event[-1] == other.event[-1] or one.event[2] or other.event[2])
