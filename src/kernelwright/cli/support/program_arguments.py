@@ -57,7 +57,13 @@ _RUNNING_FLAGS = (
     Flag("linker", ("-Xlinker", "--linker-options"), "texts", "Options for the linker."),
 )
 PROGRAM_FLAGS: tuple[Flag, ...] = tuple(replaced(flag, group="Where and how it runs") for flag in _RUNNING_FLAGS)
-STRICT = Flag("strict", ("--strict",), "switch", "Stop at the first read past a buffer, or barrier that warps share with another, which GPUs let pass.", False)
+STRICT = Flag(
+    "strict",
+    ("--strict",),
+    "switch",
+    "Stop at the first read past a buffer, or at warps that meet at different barriers, which GPUs let pass.",
+    False,
+)
 """For commands that let such reads pass otherwise."""
 SEPARATOR = "--"
 THRESHOLDS = "KW_THRESHOLDS"
