@@ -12,11 +12,14 @@ from __future__ import annotations
 import math
 import multiprocessing
 import os
+import signal
 import statistics
 import time
 from collections.abc import Callable
 from functools import partial
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from multiprocessing.resource_tracker import ensure_running
 from typing import Any
 
 from kernelwright.bench.result import Measured, Say
@@ -104,6 +107,16 @@ def _mean(values: list[float]) -> float | None:
     return math.exp(statistics.fmean(map(math.log, values))) if values else None
 
 
+def start_uninterrupted(process: BaseProcess) -> None:
+    """Starts a process that Ctrl-C does not reach, not even while it imports: that is its parent's business, which ends it."""
+    ensure_running()  # else it is started with the process, and unblocks the signal
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class _PoclProcess:
     """PoCL on all cores."""
 
@@ -111,7 +124,7 @@ class _PoclProcess:
         context = multiprocessing.get_context("spawn")
         self._here, there = context.Pipe()
         self._process = context.Process(target=_serve, args=(there, quick), daemon=True)
-        self._process.start()
+        start_uninterrupted(self._process)
         there.close()
         try:
             self.version: str | None = self._here.recv() if self._here.poll(START_S) else None
